@@ -7,21 +7,29 @@
 enum wire_env { WIRE_ENV_SHELL, WIRE_ENV_BASH, WIRE_ENV__MAX };
 /* How a container was found by this command; the first command of a box says new or woken. */
 enum wire_found { WIRE_WARM, WIRE_WOKEN, WIRE_NEW, WIRE_FOUND__MAX };
-enum wire_outcome { WIRE_EXIT, WIRE_SIGNAL, WIRE_TIMEOUT, WIRE_OUT_OF_MEMORY, WIRE_FAILED, WIRE_OUTCOME__MAX };
+enum wire_outcome {
+	WIRE_EXIT,
+	WIRE_SIGNAL,
+	WIRE_TIMEOUT,
+	WIRE_OUT_OF_MEMORY,
+	WIRE_FAILED,
+	WIRE_OUTCOME__MAX
+};
 
-#define WIRE_COMMAND_MAX 65536 /* bytes: 16,384 characters of at most 4 bytes */
-#define WIRE_ENV_MAX     64    /* extra environment variables */
-#define WIRE_FILES_MAX   10    /* citations a command */
+#define WIRE_TIMEOUT_MAX_MS 300000
+#define WIRE_OUTPUT_MAX     65536 /* code points of one stream */
+#define WIRE_FILES_MAX      10    /* citations a command */
 
 /* WIRE_EXEC, app -> box. Descriptor 0, if present: standard input (a memfd). One at a time on a connection. */
 struct wire_exec {
-	uint32_t env;         /* enum wire_env: which environment runs it */
-	uint32_t timeout_ms;  /* 1 … 300,000 */
-	uint32_t max_output;  /* code points kept of each stream, 1 … 65,536 */
-	uint32_t sleep_after; /* seconds until the idle container sleeps, restarted by this command */
-	uint32_t stream;      /* 1: send WIRE_OUTPUT while it runs */
-	const char *tool;     /* commit author: shell bash exec … */
-	const char *request_id;
+	uint32_t env;        /* enum wire_env: which environment runs it */
+	uint32_t timeout_ms; /* 1 … 300,000 */
+	uint32_t max_output; /* code points kept of each stream, 1 … 65,536 */
+	uint32_t
+		sleep_after; /* seconds until the idle container sleeps, restarted by this command */
+	uint32_t stream;     /* 1: send WIRE_OUTPUT while it runs */
+	const char *tool;    /* commit author: shell bash exec …; ^[a-z]{1,16}$ */
+	const char *request_id; /* visible ASCII, at most 128, "" if none */
 	const char *command;
 	const char *cwd; /* "" or a path relative to the home */
 	uint32_t nenv;

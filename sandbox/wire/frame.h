@@ -14,6 +14,11 @@
  */
 #define WIRE_MAX_FRAME (128 * 1024)
 #define WIRE_MAX_FDS   16
+#define WIRE_TEXT_MAX  512 /* bytes of a text for people */
+
+/* What a command may bring, in WIRE_EXEC and in WIRE_RUN. */
+#define WIRE_COMMAND_MAX 65536 /* bytes: 16,384 characters of at most 4 bytes */
+#define WIRE_ENV_MAX     64    /* extra environment variables */
 
 /* Grouped by who sends to whom; a receiver refuses every type that is not of its own groups. */
 enum wire_type {
@@ -70,7 +75,9 @@ void wire_put_u32(struct wire_out *o, uint32_t v);
 void wire_put_u64(struct wire_out *o, uint64_t v);
 /* Length-prefixed bytes; NULs allowed. */
 void wire_put_bytes(struct wire_out *o, const void *p, size_t n);
-void wire_put_str(struct wire_out *o, const char *s);
+void wire_put_str(struct wire_out *o, const char *s); /* NULL is put as "" */
+/* A text for people, cut at WIRE_TEXT_MAX bytes (between UTF-8 sequences). */
+void wire_put_text(struct wire_out *o, const char *s);
 
 /* Unpacking. Every getter checks; the first failure is sticky in bad and all later getters give 0 or "". */
 struct wire_in {
@@ -83,20 +90,28 @@ struct wire_in {
 enum wire_type wire_type(const struct wire_in *i);
 uint32_t wire_get_u32(struct wire_in *i);
 uint64_t wire_get_u64(struct wire_in *i);
+/* A u32 that is refused outside of least … most: for enums, flags, counts. Gives 0 when refused. */
+uint32_t wire_get_within(struct wire_in *i, uint32_t least, uint32_t most);
 /* Bytes inside i->data, valid until the next receive. */
 const void *wire_get_bytes(struct wire_in *i, size_t *n);
 /* Like get_bytes, but refuses embedded NULs and texts longer than max bytes; NUL-terminated. */
 const char *wire_get_str(struct wire_in *i, size_t max);
 /* Takes descriptor k out of the message (the caller owns it); -1 if there is none. */
 int wire_take_fd(struct wire_in *i, size_t k);
-/* True when nothing failed and nothing is left over: ask it once, after the last getter. */
+/* Whether the message is of this type; bad is set if not. The first line of every unpacker. */
+bool wire_expect(struct wire_in *i, enum wire_type type);
+/*
+ * True when nothing failed and nothing is left over: ask it once, after the last getter. It is all
+ * that a message without a body needs. Descriptors are not looked at: see wire_take_fd.
+ */
 bool wire_done(const struct wire_in *i);
 
 /* Sends one packet with descriptors (which stay the caller's). 0, or -1 with errno (EMSGSIZE if bad). */
 int wire_send(int sock, const struct wire_out *o, const int *fds, size_t nfds);
 /*
  * Receives one packet; descriptors of the previous one that nobody took are closed first.
- * 1 a message, 0 the peer closed, -1 errno (EAGAIN on a non-blocking socket; EBADMSG if truncated).
+ * 1 a message, 0 the peer closed, -1 errno (EAGAIN on a non-blocking socket; EBADMSG if truncated,
+ * shorter than a type, of an unknown type). *i is zeroed before the first use.
  */
 int wire_recv(int sock, struct wire_in *i);
 /* Closes the descriptors that nobody took. */

@@ -13,7 +13,7 @@
 
 /* WIRE_LOAD: descriptor 0 is the read end of a pipe with the archive (below); answered by WIRE_LOADED. */
 struct wire_loaded {
-	uint32_t failed; /* entries that could not be made */
+	uint32_t failed;  /* entries that could not be made */
 	const char *text; /* the first failure, "" if none */
 };
 /*
@@ -41,7 +41,7 @@ struct wire_run {
 	const char *command; /* run by /bin/bash -c */
 	const char *cwd;     /* relative to the home, "" = the home */
 	uint32_t nenv;
-	const char *envp[64]; /* NAME=value, added to the standard environment */
+	const char *envp[WIRE_ENV_MAX]; /* NAME=value, added to the standard environment */
 };
 /* WIRE_EXITED: the main process has ended. */
 enum wire_exit_how { WIRE_HOW_EXIT, WIRE_HOW_SIGNAL, WIRE_HOW_ERROR };
@@ -54,20 +54,27 @@ struct wire_exited {
 /* WIRE_SCAN: what changed in the home since the last scan (or LOAD). flags: WIRE_SCAN_ALL = everything. */
 #define WIRE_SCAN_ALL 1u
 /*
- * WIRE_CHANGES, any number: u32 count, then the changes; the k-th change that has_fd owns the k-th
+ * WIRE_CHANGES, any number: u32 count, u32 count of descriptors, then the changes; the k-th change that has_fd owns the k-th
  * descriptor (opened O_RDONLY|O_NOFOLLOW|O_NONBLOCK beneath the home with openat2). A removed path
  * stands for all that was below it. Folders come before what is in them, removals before all else.
  */
-enum wire_change_kind { WIRE_REMOVED, WIRE_FILE, WIRE_LINK, WIRE_DIR, WIRE_SKIPPED, WIRE_CHANGE__MAX };
+enum wire_change_kind {
+	WIRE_REMOVED,
+	WIRE_FILE,
+	WIRE_LINK,
+	WIRE_DIR,
+	WIRE_SKIPPED,
+	WIRE_CHANGE__MAX
+};
 struct wire_change {
 	uint32_t kind;
-	uint32_t mode;    /* permission bits */
-	uint32_t empty;   /* of a folder: nothing in it */
-	uint32_t has_fd;
-	uint64_t size;    /* of a file */
+	uint32_t mode;   /* permission bits */
+	uint32_t empty;  /* of a folder: nothing in it */
+	uint32_t has_fd; /* 1 of a file, 0 of all else */
+	uint64_t size;   /* of a file */
 	uint64_t mtime_ns;
 	const char *path; /* relative to the home, no leading slash, bytes */
-	const char *text; /* target of a link; reason of a skip */
+	const char *text; /* target of a link; reason of a skip; "" of all else */
 };
 /* WIRE_SCANNED: u32 entries seen, u32 entries changed. */
 
@@ -82,10 +89,13 @@ void wire_number(struct wire_out *o, enum wire_type type, uint32_t n);
 int wire_number_get(struct wire_in *i, uint32_t *n);
 /* Frames without a body. */
 void wire_empty(struct wire_out *o, enum wire_type type);
-/* CHANGES is packed one change after another: begin, add … (false: full, send and begin anew), end. */
+/*
+ * CHANGES is packed one change after another: begin, then add …; false: full, the change was not
+ * added; send and begin anew. A change that an empty frame cannot hold makes the frame bad.
+ */
 void wire_changes_begin(struct wire_out *o);
 bool wire_changes_add(struct wire_out *o, const struct wire_change *c);
-/* Unpacking: the count, then each change in turn. */
+/* Unpacking: the count (which fits the descriptors received), then each change in turn, then wire_done(). */
 int wire_changes_get(struct wire_in *i, uint32_t *count);
 int wire_change_get(struct wire_in *i, struct wire_change *c);
 void wire_scanned(struct wire_out *o, uint32_t seen, uint32_t changed);

@@ -4,15 +4,19 @@
 
 #include "sandbox/wire/frame.h"
 
-#define WIRE_NAME_MAX 40  /* workspace slug, container id: ^[A-Za-z0-9_-]{1,40}$ */
-#define WIRE_TEXT_MAX 512 /* texts for people */
+#define WIRE_NAME_MAX 40 /* workspace slug, container id: ^[A-Za-z0-9_-]{1,40}$ */
 
 /* WIRE_LEASE: a connection to the box of (workspace, container), which is created or woken if need be. */
 struct wire_lease {
 	const char *workspace, *container;
 };
 /* WIRE_REFUSED: why not. */
-enum wire_refusal { WIRE_REFUSED_BAD = 1, WIRE_REFUSED_LIMIT, WIRE_REFUSED_FAILED, WIRE_REFUSED_STOPPING };
+enum wire_refusal {
+	WIRE_REFUSED_BAD = 1,
+	WIRE_REFUSED_LIMIT,
+	WIRE_REFUSED_FAILED,
+	WIRE_REFUSED_STOPPING
+};
 struct wire_refused {
 	uint32_t why; /* enum wire_refusal */
 	const char *text;
