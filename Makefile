@@ -50,7 +50,7 @@ LIBS_GIT := -lgit2
 LIBS_APP := -lfcgi -lcurl -lcjson -lsqlite3 -linih -lcrypto -lm -lpthread $(LIBS_GIT)
 PROGRAMS := $(addprefix $(B)/,sandgate-app sandgate sandgate-boxd sandgate-box sandgate-init)
 
-.PHONY: all deps run test unit lint asan install clean
+.PHONY: all deps run test tests unit lint asan install clean
 all: $(PROGRAMS)
 
 $(B)/sandgate-app: $(B)/app/main.o $(LIB_A) $(LIB_S)
@@ -88,25 +88,28 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(call obj,$(TESTLIB)) $(LIB_A)
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # -- what people type -------------------------------------------------------
-unit: all $(TESTS)
-	tests/run-unit $(TESTS)
+tests: $(TESTS)
+unit: all tests
+	@tests/run-unit $(TESTS)
 
 deps:
-	@conf/deps
+	@conf/deps build run
 
-run test: deps
-	@$(MAKE) --no-print-directory do-$@
-
-.PHONY: do-run do-test
-do-run: all
+# Two steps, because what a compiler is asked for exists only once deps has run.
+run:
+	@conf/deps build run
+	@$(MAKE) --no-print-directory all
 	@conf/run
-do-test: all $(TESTS)
+test:
+	@conf/deps build run test
+	@$(MAKE) --no-print-directory all tests
 	@tests/run
 
 asan:
 	@$(MAKE) --no-print-directory SAN=asan unit
-
 lint:
+	@conf/deps build test lint
+	@$(MAKE) --no-print-directory all
 	@tests/lint
 
 install: all
