@@ -13,7 +13,7 @@
 
 /*
  * Parses n bytes, all of them (white space around is fine). The tree is freed with the arena.
- * Refused with ERR_INVALID_REQUEST and the byte position: bad syntax, nesting over 128, NUL, invalid
+ * Refused with ERR_INVALID_REQUEST and the position: bad syntax, nesting over 128, over 500,000 values, NUL, invalid
  * UTF-8, lone surrogates. Numbers are doubles (cJSON), which is what the APIs promise.
  */
 int json_parse(cJSON **out, struct arena *a, const char *text, size_t n, struct err *e);

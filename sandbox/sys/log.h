@@ -14,6 +14,9 @@ void log_open(const char *program, enum log_level least);
 /* Names the request that this thread works for, in later lines of this thread; NULL ends it. Borrowed. */
 void log_request(const char *id);
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same line with members of one's own before the message: JSON text that ends with a comma, e.g. "\"status\":200,". */
+void log_write_with(enum log_level level, const char *members, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #define log_debug(...) log_write(LOG_DEBUG, __VA_ARGS__)
 #define log_info(...)  log_write(LOG_INFO, __VA_ARGS__)
