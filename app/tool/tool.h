@@ -16,6 +16,9 @@ const struct tool *tool_offer(enum tool_kind kind);
 /* Container id of a request (contract openrouter.md 6.1, sandgate.md 1): reference, sess_ + last 20, replayed, gen_ + 12 hex. */
 char *tool_container_id(struct arena *a, const struct environment *env, const char *request_id);
 
+/* Seconds until the idle container sleeps: the request's, or the default, at most the maximum. */
+int tool_sleep_after(const struct conf *conf, const struct environment *env);
+
 /* Everything that a request's tool calls share; one lease, made at the first command. */
 struct tool_context {
 	struct arena *arena;
