@@ -15,7 +15,8 @@ api GET "/containers/files/files/$(jq -r '.data[2].id' "$work/list")/content" >"
 check "so does a binary one" bash -c "[ \$(sha256sum <'$work/bin' | cut -d' ' -f1) = $sum ]"
 api GET '/containers/files/files?limit=1' >"$work/page"
 check "pages follow one another" is "$work/page" '.has_more and (.data | length == 1) and .last_id == .data[0].id'
-api GET "/containers/files/files?limit=5&after=$(jq -r .last_id "$work/page")" >"$work/page"
+last=$(jq -r .last_id "$work/page")
+api GET "/containers/files/files?limit=5&after=$last" >"$work/page"
 check "after a file comes the next one" is "$work/page" '(.has_more | not) and [.data[].path] == ["out/report.csv", "z.bin"]'
 run_in files 'rm z.bin; echo new >>out/report.csv'
 api GET /containers/files/files >"$work/list"

@@ -58,7 +58,7 @@ check "every answered command's line is there" [ $lost = 0 ]
 sound() {
 	local n
 	for n in $(seq 20); do
-		[ -z "$(repo "kill-$n" fsck --strict --no-dangling 2>&1 | grep -v '^notice: ')" ] || return 1
+		! repo "kill-$n" fsck --strict --no-dangling 2>&1 | grep -v '^notice: ' || return 1
 	done
 }
 check "each repository is sound" sound

@@ -10,10 +10,10 @@ refused() { # PATTERN COMMAND…: exits 1 with one line that matches
 	local pattern=$1 output
 	shift
 	output=$("$@" 2>&1) && return 1
-	[ "$(wc -l <<<"$output")" = 1 ] && grep -qE "$pattern" <<<"$output" || {
+	if [ "$(wc -l <<<"$output")" != 1 ] || ! grep -qE "$pattern" <<<"$output"; then
 		echo "$output"
 		return 1
-	}
+	fi
 }
 check "a port in use is refused with what to do" refused 'port .* in use.*--port' "$stack" start --dir "$work/second" --port "$port"
 check "a second stack in the same folder too" refused 'already runs' "$stack" start --dir "$STACK" --port $((port + 7))

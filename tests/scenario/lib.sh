@@ -3,6 +3,7 @@
 # Given by tests/scenario/run: STACK (folder of a running stack), URL (…/api/v1), KEY, RESULTS (a file).
 set -uo pipefail
 : "${STACK:?run through tests/scenario/run}" "${URL:?}" "${KEY:?}" "${RESULTS:?}"
+# shellcheck disable=SC2034 # for the scenarios
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d /tmp/sandgate-scenario.XXXXXX)
 trap 'rm -rf "$work"' EXIT
