@@ -22,13 +22,12 @@ enum wire_outcome {
 
 /* WIRE_EXEC, app -> box. Descriptor 0, if present: standard input (a memfd). One at a time on a connection. */
 struct wire_exec {
-	uint32_t env;        /* enum wire_env: which environment runs it */
-	uint32_t timeout_ms; /* 1 … 300,000 */
-	uint32_t max_output; /* code points kept of each stream, 1 … 65,536 */
-	uint32_t
-		sleep_after; /* seconds until the idle container sleeps, restarted by this command */
-	uint32_t stream;     /* 1: send WIRE_OUTPUT while it runs */
-	const char *tool;    /* commit author: shell bash exec …; ^[a-z]{1,16}$ */
+	uint32_t env;           /* enum wire_env: which environment runs it */
+	uint32_t timeout_ms;    /* 1 … 300,000 */
+	uint32_t max_output;    /* code points kept of each stream, 1 … 65,536 */
+	uint32_t sleep_after;   /* idle seconds until sleep; restarts the timer */
+	uint32_t stream;        /* 1: send WIRE_OUTPUT while it runs */
+	const char *tool;       /* commit author: shell bash exec …; ^[a-z]{1,16}$ */
 	const char *request_id; /* visible ASCII, at most 128, "" if none */
 	const char *command;
 	const char *cwd; /* "" or a path relative to the home */

@@ -54,8 +54,8 @@ struct wire_exited {
 /* WIRE_SCAN: what changed in the home since the last scan (or LOAD). flags: WIRE_SCAN_ALL = everything. */
 #define WIRE_SCAN_ALL 1u
 /*
- * WIRE_CHANGES, any number: u32 count, u32 count of descriptors, then the changes; the k-th change that has_fd owns the k-th
- * descriptor (opened O_RDONLY|O_NOFOLLOW|O_NONBLOCK beneath the home with openat2). A removed path
+ * WIRE_CHANGES, any number: u32 count, u32 count of descriptors, then the changes; the k-th change
+ * that has_fd owns the k-th descriptor (opened O_RDONLY|O_NOFOLLOW|O_NONBLOCK beneath the home with openat2). A removed path
  * stands for all that was below it. Folders come before what is in them, removals before all else.
  */
 enum wire_change_kind {

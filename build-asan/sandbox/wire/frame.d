@@ -1,0 +1,3 @@
+build-asan/sandbox/wire/frame.o: sandbox/wire/frame.c \
+ sandbox/wire/frame.h
+sandbox/wire/frame.h:
