@@ -113,9 +113,12 @@ lint:
 	@tests/lint
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/libexec/sandgate
-	install -m 755 $(B)/sandgate-app $(B)/sandgate-boxd $(B)/sandgate $(DESTDIR)$(PREFIX)/sbin
-	install -m 755 $(B)/sandgate-box $(B)/sandgate-init $(DESTDIR)$(PREFIX)/libexec/sandgate
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/libexec/sandgate $(DESTDIR)/etc/sandgate/nginx
+	install -m 755 $(addprefix $(B)/,sandgate-app sandgate-boxd sandgate) $(DESTDIR)$(PREFIX)/sbin
+	install -m 755 $(addprefix $(B)/,sandgate-box sandgate-init) $(DESTDIR)$(PREFIX)/libexec/sandgate
+	[ -e $(DESTDIR)/etc/sandgate/sandgate.conf ] || \
+		install -m 644 conf/sandgate.conf $(DESTDIR)/etc/sandgate/sandgate.conf
+	install -m 644 conf/nginx/sandgate.conf $(DESTDIR)/etc/sandgate/nginx/sandgate.conf
 
 clean:
 	rm -rf build build-asan
