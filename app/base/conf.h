@@ -20,7 +20,8 @@ struct conf_provider {
 struct conf {
 	char *state;      /* folder: sandgate.db, homes/, cache/, run/ */
 	char *listen;     /* "" = descriptor 0; "unix:PATH" or "HOST:PORT" */
-	char *boxd;       /* path of boxd's socket */
+	unsigned listen_mode; /* permission bits of a unix socket */
+	char *boxd;       /* path of boxd's socket; STATE/run/boxd.sock if not said */
 	char *user;       /* the service user, dropped to when started as root */
 	int processes, threads;
 	int drain_seconds;
@@ -37,7 +38,7 @@ struct conf {
 };
 
 /*
- * Reads the file. An unknown section or key, a bad value, a key twice: -1, and err says
+ * Reads the file; what it does not say takes its default (table in conf.c, conf/sandgate.conf). An unknown section or key, a bad value, a key twice: -1, and err says
  * "FILE:LINE: what was found, what was expected". Sections of other programs ([boxd]) are passed over.
  */
 int conf_load(struct conf **out, const char *path, char *err, size_t err_size);
