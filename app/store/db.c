@@ -1,6 +1,5 @@
 /* db: the connection and its statements. SPDX-License-Identifier: ISC */
 #include "app/store/db.h"
-#include "sandbox/sys/log.h"
 
 static const char *const db_texts[DB_SQL__MAX] = {
 	[DB_WORKSPACE_ADD] = "INSERT INTO workspace (slug, tag, created_at) VALUES (?1, ?2, ?3)",
@@ -34,7 +33,6 @@ int db_fail(const struct store *s, struct err *e)
 	const char *text = s->db ? sqlite3_errmsg(s->db) : "out of memory";
 	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_NOMEM;
 
-	log_error("database %s: %s", s->path, text);
 	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
 		return err_set(e, ERR_SERVER, NULL,
 			"%s is damaged or no database of sandgate (%s): restore it from a backup",

@@ -36,7 +36,7 @@ void db_put(sqlite3_stmt *q);
 const char *db_text(struct arena *a, sqlite3_stmt *q, int column);
 /* Runs statements without results. */
 int db_exec(struct store *s, const char *sql, struct err *e);
-/* Logs SQLite's last error and returns ERR_SERVER with a text for the operator. */
+/* SQLite's last error as ERR_SERVER, with a text for the operator. */
 int db_fail(const struct store *s, struct err *e);
 
 /* What is committed between the two is synced before the commit returns. */
