@@ -218,6 +218,19 @@ static int step(struct loop *l, struct err *e)
 	return 1;
 }
 
+/* The request says which of our tools it wants and under which name, app/tool what they are. */
+static void describe_tools(struct turn *t)
+{
+	for (struct tool *tool = t->tools; tool; tool = tool->next) {
+		const struct tool *offer = tool_offer(tool->kind);
+
+		if (!offer)
+			continue;
+		tool->description = offer->description;
+		tool->parameters = offer->parameters;
+	}
+}
+
 static void loop_init(
 	struct loop *l, const struct agent *ag, struct turn *turn, const struct sink *s)
 {
@@ -247,6 +260,7 @@ static void loop_init(
 	};
 	l->tools.container_id = tool_container_id(ag->arena, &turn->environment, ag->request_id);
 	l->tools.sleep_after_seconds = tool_sleep_after(ag->conf, &turn->environment);
+	describe_tools(turn);
 	if (l->calls_left == 0)
 		no_server_tools(turn);
 }

@@ -12,7 +12,7 @@ struct agent {
 	const struct conf *conf;
 	const char *workspace;
 	const char *request_id;
-	int client_fd; /* -1: none */
+	int client_fd;                                    /* -1: none */
 	int (*used)(void *ctx, const char *container_id); /* see tool_context */
 	void *used_ctx;
 };

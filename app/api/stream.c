@@ -38,14 +38,31 @@ const struct writer *stream_writer(struct req *r)
 	return w;
 }
 
+/* Here the stream has begun, so api_serve no longer sees the error to hide what failed inside. */
+static int on_failed(struct answer *an, const struct event *ev)
+{
+	struct event shown = *ev;
+	struct err e;
+
+	an->failed = *ev->err;
+	an->tools_used = ev->usage.tools_used;
+	if (!an->job->streamed)
+		return 0;
+	if (ev->err->code == ERR_SERVER) {
+		log_error("%s", ev->err->message);
+		e = *ev->err;
+		err_set(&e, ERR_SERVER, NULL, "Internal error (request %s)", an->r->id);
+		shown.err = &e;
+	}
+	return sink_emit(&an->job->encoder, &shown);
+}
+
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct answer *an = ctx;
 
-	if (ev->type == EVENT_FAILED) {
-		an->failed = *ev->err;
-		an->tools_used = ev->usage.tools_used;
-	}
+	if (ev->type == EVENT_FAILED)
+		return on_failed(an, ev);
 	if (!an->job->streamed && ev->type == EVENT_IDLE)
 		return http_client_gone(an->r) ? ERR_CLIENT_GONE : 0;
 	return sink_emit(&an->job->encoder, ev);

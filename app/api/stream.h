@@ -18,7 +18,8 @@ struct stream_job {
 	struct turn *turn;
 	bool streamed;       /* encoder writes to stream_writer(r) */
 	struct sink encoder; /* fed with every event */
-	const cJSON *(*object)(const void *encoder); /* what a request that is not streamed answers */
+	const cJSON *(*object)(
+		const void *encoder); /* what a request that is not streamed answers */
 };
 
 /*

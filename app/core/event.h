@@ -27,12 +27,18 @@ enum event_type {
 	EVENT__MAX
 };
 
-enum finish { FINISH_STOP, FINISH_CALLS, FINISH_LENGTH, FINISH_CONTENT_FILTER, FINISH_STOP_SEQUENCE };
+enum finish {
+	FINISH_STOP,
+	FINISH_CALLS,
+	FINISH_LENGTH,
+	FINISH_CONTENT_FILTER,
+	FINISH_STOP_SEQUENCE
+};
 
 struct usage {
 	int64_t input, cached, cache_write, output, reasoning; /* tokens; input includes cached */
-	double upstream_cost;                                  /* USD, 0 if the provider does not say */
-	double server_tool_cost;                               /* USD */
+	double upstream_cost;    /* USD, 0 if the provider does not say */
+	double server_tool_cost; /* USD */
 	int64_t tool_calls_requested, tool_calls_executed;
 	bool tools_used;
 };
@@ -43,7 +49,7 @@ struct event {
 	enum event_type type;
 	const char *text; /* n bytes, also NUL-terminated */
 	size_t len;
-	const struct call *call;     /* stable through the request from CALL_START on */
+	const struct call *call; /* stable through the request from CALL_START on */
 	const struct result *result;
 	enum finish finish;
 	const char *stop_sequence; /* FINISH_STOP_SEQUENCE, if known */

@@ -25,8 +25,8 @@ enum tool_kind { TOOL_CLIENT, TOOL_SHELL, TOOL_BASH };
 
 struct call {
 	enum tool_kind tool;
-	const char *id;        /* unique in the response; minted by us */
-	const char *name;      /* of a client's tool: as the client named it; of ours: "shell", "bash" */
+	const char *id;   /* unique in the response; minted by us */
+	const char *name; /* of a client's tool: as the client named it; of ours: "shell", "bash" */
 	const char *arguments; /* raw JSON text as the model produced it; "{}" at least */
 };
 
@@ -62,7 +62,7 @@ struct skipped {
 /* The result of a server tool call. */
 struct result {
 	const struct call *call;
-	const char *error; /* not NULL: the call failed, there is no output */
+	const char *error;           /* not NULL: the call failed, there is no output */
 	const char *const *commands; /* as parsed from the arguments */
 	size_t ncommands;
 	int64_t timeout_ms, max_output_length; /* as the model sent them, -1 if it did not */
@@ -70,8 +70,8 @@ struct result {
 	const char *container_id; /* NULL if none was reached */
 	struct citation *files;
 	struct skipped *skipped;
-	bool cold;          /* it started a new or sleeping container */
-	const char *text;   /* what the model is told: JSON */
+	bool cold;        /* it started a new or sleeping container */
+	const char *text; /* what the model is told: JSON */
 };
 
 enum item_kind { ITEM_MESSAGE, ITEM_REASONING, ITEM_CALL, ITEM_RESULT };

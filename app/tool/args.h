@@ -26,6 +26,7 @@ struct args {
  * that is no string, more than TOOL_COMMANDS_MAX, one longer than TOOL_COMMAND_CHARS. What was read
  * until then stands in out, for the echo.
  */
-int args_parse(struct args *out, struct arena *a, const struct conf *conf, const struct call *call, struct err *e);
+int args_parse(struct args *out, struct arena *a, const struct conf *conf, const struct call *call,
+	struct err *e);
 
 #endif

@@ -7,7 +7,7 @@
 #include "app/core/event.h"
 #include "app/core/turn.h"
 
-#define TOOL_COMMANDS_MAX 100   /* commands a call */
+#define TOOL_COMMANDS_MAX  100   /* commands a call */
 #define TOOL_COMMAND_CHARS 16384 /* characters (code points) a command */
 
 /* How a server tool is offered to a model: name and JSON Schema. */
@@ -23,17 +23,19 @@ int tool_sleep_after(const struct conf *conf, const struct environment *env);
 struct tool_context {
 	struct arena *arena;
 	const struct conf *conf;
-	const char *workspace;    /* slug */
+	const char *workspace; /* slug */
 	const char *request_id;
 	const char *container_id; /* changed by a bash restart */
 	int sleep_after_seconds;
 	int client_fd;
-	int (*wait)(void *ctx);   /* heartbeat, see box_wait_fn */
+	int (*wait)(void *ctx); /* heartbeat, see box_wait_fn */
 	void *wait_ctx;
-	struct box *box;          /* private */
-	int64_t first_ms;         /* CLOCK_MONOTONIC of the first command, 0 = none: metering */
+	struct box *box;  /* private */
+	int64_t first_ms; /* CLOCK_MONOTONIC of the first command, 0 = none: metering */
 	bool cold;
-	int (*used)(void *ctx, const char *container_id); /* told once a container is leased (store), may be NULL */
+	int (*used)(void *ctx,
+		const char
+			*container_id); /* told once a container is leased (store), may be NULL */
 	void *used_ctx;
 };
 
