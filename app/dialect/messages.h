@@ -20,7 +20,8 @@ int messages_decode(struct messages_request *out, struct arena *a, const cJSON *
 
 /* Encoder of one message: fed with every event; writes SSE if w is not NULL; always keeps the message object. */
 struct messages_out;
-struct messages_out *messages_out_new(struct arena *a, const struct messages_request *rq, const struct writer *w);
+struct messages_out *messages_out_new(
+	struct arena *a, const struct messages_request *rq, const struct writer *w);
 /* An event sink: the encoder is the ctx. The first event makes message_start. */
 int messages_out_emit(void *mo, const struct event *ev);
 /* The whole object, after EVENT_DONE. Owned by the arena. */

@@ -20,7 +20,8 @@ int responses_decode(struct responses_request *out, struct arena *a, const cJSON
 
 /* Encoder of one response: fed with every event; writes SSE if w is not NULL; always keeps the response object. */
 struct responses_out;
-struct responses_out *responses_out_new(struct arena *a, const struct responses_request *rq, const struct writer *w);
+struct responses_out *responses_out_new(
+	struct arena *a, const struct responses_request *rq, const struct writer *w);
 /* An event sink: the encoder is the ctx. The first event makes response.created and response.in_progress. */
 int responses_out_emit(void *ro, const struct event *ev);
 /* The whole object, after EVENT_DONE or EVENT_FAILED. Owned by the arena. */

@@ -20,7 +20,8 @@ void sse_frame(struct buf *b, const char *name, const char *data, size_t n);
  * BOM, several data lines joined by LF. A frame over max bytes is an error.
  */
 struct sse_parser;
-typedef int sse_fn(void *ctx, const char *event, const char *data, size_t n); /* event "" if none; non-zero stops */
+typedef int sse_fn(void *ctx, const char *event, const char *data,
+	size_t n); /* event "" if none; non-zero stops */
 struct sse_parser *sse_parser_new(size_t max, sse_fn *fn, void *ctx);
 /* 0, fn's non-zero value, or -1 if a frame is too large. */
 int sse_parser_feed(struct sse_parser *p, const char *bytes, size_t n);
