@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "app/base/id.h"
+#include "sandbox/sys/buf.h"
 
 #define NO_RESULT "(no result)"
+/* Far above any body limit; what is joined is part of the body. */
+#define JOINED_MAX ((size_t)1 << 30)
 
 /* Calls of one turn, in a row, and behind them their results. */
 struct run {
@@ -71,10 +74,15 @@ static void answer(struct replay *r, struct waiting *w, const char *text)
 	w->run = NULL;
 }
 
+const char *replay_new_id(struct replay *r)
+{
+	return id_new(r->arena, "call_", 24);
+}
+
 bool replay_call(struct replay *r, struct call call)
 {
 	if (!call.id || !*call.id)
-		call.id = id_new(r->arena, "call_", 24);
+		call.id = replay_new_id(r);
 	if (!call.arguments || !*call.arguments)
 		call.arguments = "{}";
 	struct waiting *w = arena_new_of(r->arena, struct waiting);
@@ -103,13 +111,35 @@ bool replay_result(struct replay *r, const char *call_id, const char *text)
 	return true;
 }
 
-void replay_show(struct replay *r, const struct part *part)
+static void show(struct replay *r, const struct part *part)
 {
 	struct part *p = arena_new_of(r->arena, struct part);
 	*p = *part;
 	p->next = NULL;
 	*r->shown_last = p;
 	r->shown_last = &p->next;
+}
+
+const char *replay_text(struct replay *r, const struct part *parts)
+{
+	struct buf text;
+	if (parts && !parts->next && parts->text)
+		return parts->text;
+	buf_init(&text, JOINED_MAX);
+	for (const struct part *p = parts; p; p = p->next) {
+		if (text.len > 0)
+			buf_putc(&text, '\n');
+		if (p->text) {
+			buf_puts(&text, p->text);
+			continue;
+		}
+		buf_puts(&text,
+			p->kind == PART_IMAGE ? "[see the image below]" : "[see the file below]");
+		show(r, p);
+	}
+	const char *joined = arena_strndup(r->arena, buf_str(&text), text.len);
+	buf_free(&text);
+	return joined;
 }
 
 void replay_shown(struct replay *r)

@@ -17,13 +17,15 @@ struct replay *replay_new(struct arena *a, struct turn *t);
 
 /* A call; its id is minted if NULL or "", arguments NULL or "" become "{}". False: another call with this id still waits for its result. */
 bool replay_call(struct replay *r, struct call call);
+/* A fresh call id, in the arena. */
+const char *replay_new_id(struct replay *r);
 /* The result of a call; text is borrowed. It is put behind its call, wherever the client has it. False: no call with this id waits for one. */
 bool replay_result(struct replay *r, const char *call_id, const char *text);
 /*
- * A picture that came inside of a result. Models take results as text only, so it follows as a
- * message of the user once the results are over.
+ * The parts of a result as one text, for that is how models take results; pictures and files that
+ * are among them follow as a message of the user once the results are over.
  */
-void replay_show(struct replay *r, const struct part *part);
+const char *replay_text(struct replay *r, const struct part *parts);
 /* To be called before an item that is neither a call nor a result, and at the end. */
 void replay_shown(struct replay *r);
 /* Gives the calls that wait their "(no result)". */
