@@ -1,3 +1,0 @@
-build-asan/sandbox/wire/frame.o: sandbox/wire/frame.c \
- sandbox/wire/frame.h
-sandbox/wire/frame.h:
