@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	struct err e = {0};
 	int status, n, rc;
 
-	log_open("sandgate", LOG_WARN);
+	log_open("sandgate", LOG_ERROR); /* the operator is told by complain() */
 	status = options(&ad, argc, argv);
 	if (status >= 0)
 		return status;
