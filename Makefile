@@ -46,6 +46,7 @@ TESTLIB := $(sort $(wildcard tests/lib/*.c))
 
 LIB_A    := $(B)/libapp.a
 LIB_S    := $(B)/libsandbox.a
+LIB_T    := $(B)/libtest.a
 LIBS_GIT := -lgit2
 LIBS_APP := -lfcgi -lcurl -lcjson -lsqlite3 -linih -lcrypto -lm -lpthread $(LIBS_GIT)
 PROGRAMS := $(addprefix $(B)/,sandgate-app sandgate sandgate-boxd sandgate-box sandgate-init)
@@ -73,7 +74,8 @@ $(PROGRAMS):
 
 $(LIB_A): $(call obj,$(APP))
 $(LIB_S): $(call obj,$(SANDBOX))
-$(LIB_A) $(LIB_S):
+$(LIB_T): $(call obj,$(TESTLIB))
+$(LIB_A) $(LIB_S) $(LIB_T):
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(B)/%.o: %.c
@@ -81,7 +83,7 @@ $(B)/%.o: %.c
 	@echo "  CC   $<"
 	$(Q)$(CC) $(CFLAGS_) -fPIE -c -o $@ $<
 
-$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(call obj,$(TESTLIB)) $(LIB_A) $(LIB_S)
+$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(LIB_T) $(LIB_A) $(LIB_S)
 	@echo "  LINK $@"
 	$(Q)$(CC) -pie $(OPT) $(LINK) $(LDFLAGS) -o $@ $^ -lcmocka -lseccomp $(LIBS_APP)
 
