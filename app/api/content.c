@@ -78,9 +78,7 @@ static int send_blob(struct req *r, const char *data, uint64_t size, const char 
 				(unsigned long long)size));
 	rc = http_send_head(r, kind == RANGE_PART ? 206 : 200, "application/octet-stream",
 		(long long)part.length);
-	if (rc < 0 || strcmp(r->method, "HEAD") == 0)
-		return rc;
-	return send_bytes(r, data + part.first, part.length);
+	return rc < 0 ? rc : send_bytes(r, data + part.first, part.length);
 }
 
 int api_files_content(struct req *r, struct err *e)

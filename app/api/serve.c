@@ -4,7 +4,6 @@
 #include "app/api/api.h"
 #include "app/upstream/upstream.h"
 #include "sandbox/home/home.h"
-#include "sandbox/sys/log.h"
 
 static _Thread_local struct api_env *serve_env;
 
@@ -61,6 +60,7 @@ static int answer(struct req *r, struct err *e)
 	size_t limit = (size_t)api_env()->conf->body_limit_bytes;
 	int rc = route_find(&row, api_routes, api_nroutes, r, e);
 
+	r->api = envelope(r);
 	if (rc < 0)
 		return rc;
 	if (!(row->flags & ROUTE_OPEN)) {
@@ -79,19 +79,11 @@ static int answer(struct req *r, struct err *e)
 void api_serve(struct req *r)
 {
 	struct err e = {0};
-	int rc;
+	int rc = answer(r, &e);
 
-	r->api = envelope(r);
-	rc = answer(r, &e);
-	if (rc >= 0 || rc == ERR_CLIENT_GONE)
+	if (rc >= 0 || http_begun(r))
 		return;
 	if (e.code == ERR_OK)
 		err_set(&e, (enum err_code)rc, NULL, "the request failed");
-	if (rc == ERR_SERVER) {
-		/* What failed inside is for the operator, not for whoever can make it fail. */
-		log_error("%s", e.message);
-		err_set(&e, ERR_SERVER, NULL, "Internal error (request %s)", r->id);
-	}
-	if (!http_begun(r))
-		http_send_error(r, &e);
+	http_send_error(r, &e);
 }
