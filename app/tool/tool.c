@@ -149,18 +149,25 @@ static int run_commands(
 	return 0;
 }
 
-static void restart(struct tool_context *tc, struct result *r)
+/* A restart alone has no command whose output it could be. */
+static struct output *restart_output(struct arena *a)
 {
-	struct output *o = arena_new_of(tc->arena, struct output);
+	struct output *o = arena_new_of(a, struct output);
 
-	tc->container_id = container_restart_id(tc->arena, tc->container_id);
-	tc->box = NULL;
 	o->command = "";
 	o->out = RESTARTED;
 	o->out_len = strlen(RESTARTED);
 	o->err = "";
-	r->outputs = o;
+	return o;
+}
+
+static void restart(struct tool_context *tc, struct result *r)
+{
+	tc->container_id = container_restart_id(tc->arena, tc->container_id);
+	tc->box = NULL;
 	r->container_id = tc->container_id;
+	if (r->ncommands == 0)
+		r->outputs = restart_output(tc->arena);
 }
 
 static int execute(struct tool_context *tc, struct result *r, struct err *e)
