@@ -7,7 +7,7 @@
 #include "sandbox/sys/buf.h"
 
 /* More than any model writes in a turn; a provider that goes on is broken or hostile. */
-#define TEXT_MAX ((size_t)16 * 1024 * 1024)
+#define TEXT_MAX ((size_t)32 << 20)
 
 struct collect {
 	struct arena *arena;

@@ -259,7 +259,7 @@ static void an_endless_text_is_refused(void **state)
 
 	assert_non_null(piece);
 	memset(piece, 'x', n);
-	for (int i = 0; i < 20 && rc == 0; i++)
+	for (int i = 0; i < 40 && rc == 0; i++)
 		rc = say(f, EVENT_TEXT, piece);
 	assert_int_equal(rc, ERR_PROVIDER_UNAVAILABLE);
 	assert_int_equal(collect_broken(f->c), 0);
