@@ -108,9 +108,10 @@ static bool code_ok(const struct wire_done *m)
 		return m->code <= 255;
 	case WIRE_SIGNAL:
 		return m->code >= 1 && m->code <= 64;
+	case WIRE_FAILED:
+		return m->code <= 4095;
 	case WIRE_TIMEOUT:
 	case WIRE_OUT_OF_MEMORY:
-	case WIRE_FAILED:
 		return m->code == 0;
 	case WIRE_OUTCOME__MAX:
 		break;

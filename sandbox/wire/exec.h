@@ -39,7 +39,8 @@ struct wire_exec {
  * WIRE_STARTED, box -> app, when the command leaves the queue: before it, a lost connection means
  * that the command never ran and may be sent again; after it, that it may have run.
  * WIRE_OUTPUT (later use): stream u32 (1, 2), bytes.
- * WIRE_DONE. Descriptor 0: a memfd with stdout, then stderr, valid UTF-8, already cut to max_output.
+ * WIRE_DONE. Descriptor 0: a memfd with stdout, then stderr, valid UTF-8, already cut to max_output;
+ * absent when both are empty.
  */
 struct wire_file {
 	const char *path; /* relative to the home; bytes without NUL, UTF-8 not promised */
@@ -48,13 +49,13 @@ struct wire_file {
 struct wire_done {
 	uint32_t found;   /* enum wire_found */
 	uint32_t outcome; /* enum wire_outcome */
-	uint32_t code;    /* exit status, or signal number */
+	uint32_t code;    /* exit status; signal number; errno of WIRE_FAILED or 0; else 0 */
 	uint64_t duration_us;
 	uint64_t out_len, err_len;         /* bytes in the memfd */
 	uint64_t out_omitted, err_omitted; /* code points left out */
 	uint32_t background_output_open;   /* a process left behind still holds a pipe */
 	const char *commit;                /* 40 hex digits, or "" if no file changed */
-	const char *error;                 /* for WIRE_FAILED: text for people, else "" */
+	const char *error; /* why it failed, or why its files were not saved; else "" */
 	uint32_t nskipped;                 /* all skipped files; the first ones are listed */
 	uint32_t nskips;
 	struct wire_skip {
