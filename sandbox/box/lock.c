@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -11,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/jail/landlock.h"
 #include "sandbox/sys/log.h"
 
 #define FIRST_FOREIGN 4 /* 0 to 2 are the usual ones, 3 is the channel to boxd */
@@ -54,4 +57,32 @@ void lock_process(void)
 	limit(RLIMIT_NOFILE, FILES_MAX);
 	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		log_die("cannot give up privileges: %s", strerror(errno));
+}
+
+/* The folder that a path lies in, in place. */
+static void cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	slash[slash == path ? 1 : 0] = 0;
+}
+
+void lock_files(const char *repository)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "%s", repository);
+	if (stat(path, &st)) {
+		cut_last(path);
+		/* The workspace's first container makes its folder. */
+		if (mkdir(path, 0700) && errno != EEXIST)
+			log_die("%s: %s", path, strerror(errno));
+	}
+	const struct landlock_path only = {.path = path, .write = true};
+	if (!landlock_enter(&only, 1))
+		return;
+	if (errno != ENOSYS && errno != EOPNOTSUPP)
+		log_die("cannot enter Landlock: %s", strerror(errno));
+	log_warn("the kernel has no Landlock: the box is not kept from other files");
 }
