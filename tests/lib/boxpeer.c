@@ -41,7 +41,7 @@ struct client {
 	struct wire_out out;
 };
 
-static void note(struct boxpeer *p, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) note(struct boxpeer *p, const char *fmt, ...)
 {
 	va_list ap;
 
