@@ -5,6 +5,7 @@
 
 #include "app/agent/agent.h"
 #include "app/api/api.h"
+#include "app/api/cite.h"
 #include "app/base/id.h"
 #include "sandbox/sys/log.h"
 
@@ -57,9 +58,24 @@ static int on_failed(struct answer *an, const struct event *ev)
 	return sink_emit(&an->job->encoder, &shown);
 }
 
+static int on_result(struct answer *an, const struct event *ev)
+{
+	struct result *r = arena_new_of(an->r->arena, struct result);
+	struct event shown = *ev;
+
+	*r = *ev->result;
+	if (r->outputs && r->outputs->next)
+		r->files = cite_existing(an->r, r->files);
+	shown.result = r;
+	return sink_emit(&an->job->encoder, &shown);
+}
+
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct answer *an = ctx;
+
+	if (ev->type == EVENT_RESULT)
+		return on_result(an, ev);
 
 	if (ev->type == EVENT_FAILED)
 		return on_failed(an, ev);
