@@ -26,8 +26,7 @@ static int write_stream(void *ctx, const char *p, size_t n)
 		if (rc < 0)
 			return rc;
 	}
-	rc = http_write(r, p, n);
-	return rc < 0 ? rc : http_flush(r);
+	return http_write(r, p, n);
 }
 
 const struct writer *stream_writer(struct req *r)
