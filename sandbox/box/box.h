@@ -4,7 +4,7 @@
 
 #include "sandbox/box/conn.h"
 #include "sandbox/box/env.h"
-#include "sandbox/box/pump.h"
+#include "sandbox/box/leftovers.h"
 #include "sandbox/box/run.h"
 #include "sandbox/home/home.h"
 #include "sandbox/wire/exec.h"

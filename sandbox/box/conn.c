@@ -10,7 +10,7 @@
 #include "sandbox/sys/io.h"
 #include "sandbox/sys/log.h"
 
-void conns_init(struct conns *c)
+void conn_init(struct conns *c)
 {
 	*c = (struct conns){.queue_end = &c->queue};
 }
@@ -40,7 +40,7 @@ static void dequeue(struct conns *q, struct job *j)
 		*at = j->next;
 		if (!j->next)
 			q->queue_end = at;
-		job_free(q, j);
+		conn_end(q, j);
 		return;
 	}
 }
@@ -60,7 +60,7 @@ void conn_close(struct box *b, struct conn *c)
 		dequeue(&b->conns, j);
 }
 
-void conns_sweep(struct conns *q)
+void conn_sweep(struct conns *q)
 {
 	struct conn **at = &q->first, *c;
 
@@ -133,7 +133,7 @@ int conn_send(struct box *b, struct conn *c, const struct wire_out *o, int fd)
 	return -1;
 }
 
-struct job *conns_next(struct conns *q)
+struct job *conn_next(struct conns *q)
 {
 	struct job *j = q->queue;
 
@@ -146,7 +146,7 @@ struct job *conns_next(struct conns *q)
 	return j;
 }
 
-void job_free(struct conns *q, struct job *j)
+void conn_end(struct conns *q, struct job *j)
 {
 	if (j->conn)
 		j->conn->job = NULL;

@@ -32,7 +32,7 @@ struct conns {
 	struct job *spare;              /* where the next message is received */
 };
 
-void conns_init(struct conns *c);
+void conn_init(struct conns *c);
 /* Takes the descriptor over; closed at once when there are too many. */
 void conn_attach(struct box *b, int fd);
 /*
@@ -49,10 +49,10 @@ short conn_events(const struct conn *c);
 int conn_send(struct box *b, struct conn *c, const struct wire_out *o, int fd);
 void conn_close(struct box *b, struct conn *c);
 /* Frees closed connections. */
-void conns_sweep(struct conns *c);
+void conn_sweep(struct conns *c);
 /* The next command of the queue, or NULL; the caller owns it. */
-struct job *conns_next(struct conns *c);
+struct job *conn_next(struct conns *c);
 /* Ends a job: its connection may ask for another. */
-void job_free(struct conns *c, struct job *j);
+void conn_end(struct conns *c, struct job *j);
 
 #endif

@@ -324,7 +324,7 @@ static void serve(struct box *b)
 		run_tick(b);
 		idle_tick(b);
 		leftovers_sweep(&b->leftovers);
-		conns_sweep(&b->conns);
+		conn_sweep(&b->conns);
 	}
 }
 
@@ -342,7 +342,7 @@ static void apologise(struct box *b)
 		wait_events(&w);
 		dispatch(b, &w);
 		run_next(b);
-		conns_sweep(&b->conns);
+		conn_sweep(&b->conns);
 	}
 }
 
@@ -358,7 +358,7 @@ static void last_save(struct box *b)
 		.time = time(NULL),
 		.durable = b->durable};
 	(void)save_home(b, &info, &s);
-	saved_free(&s);
+	save_free(&s);
 }
 
 int main(void)
@@ -377,7 +377,7 @@ int main(void)
 	for (int i = 0; i < WIRE_ENV__MAX; i++)
 		b->env[i].fd = -1;
 	run_init(&b->run);
-	conns_init(&b->conns);
+	conn_init(&b->conns);
 	receive_start(b);
 	lock_files(b->repository);
 	(void)io_set_nonblocking(b->control, true);

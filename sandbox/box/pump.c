@@ -8,9 +8,8 @@
 
 #include "sandbox/sys/io.h"
 
-#define PIECE   (64 * 1024) /* a pipe's size */
-#define SHARE   16          /* pieces in a row before others have their turn */
-#define REST_MS 100
+#define PIECE (64 * 1024) /* a pipe's size */
+#define SHARE 16          /* pieces in a row before others have their turn */
 
 static char piece[PIECE];
 
@@ -60,31 +59,4 @@ void pump_close(struct pump *p)
 {
 	io_close(&p->fd);
 	capture_free(&p->capture);
-}
-
-void leftovers_add(struct leftovers *l, int fd)
-{
-	if (l->n == LEFTOVERS_MAX) {
-		io_close(&l->at[0].fd);
-		leftovers_sweep(l);
-	}
-	l->at[l->n++] = (struct leftover){.fd = fd};
-}
-
-void leftovers_read(struct leftovers *l, unsigned k, int64_t now)
-{
-	if (read_piece(l->at[k].fd) == 0)
-		io_close(&l->at[k].fd);
-	l->at[k].rest_until = now + REST_MS;
-}
-
-void leftovers_sweep(struct leftovers *l)
-{
-	unsigned kept = 0;
-
-	for (unsigned k = 0; k < l->n; k++) {
-		if (l->at[k].fd >= 0)
-			l->at[kept++] = l->at[k];
-	}
-	l->n = kept;
 }

@@ -60,7 +60,7 @@ static void finish(struct box *b)
 	log_request(NULL);
 	r->job = NULL;
 	r->state = RUN_NONE;
-	job_free(&b->conns, j);
+	conn_end(&b->conns, j);
 }
 
 /* The command could not run, or was lost while it ran. */
@@ -144,7 +144,7 @@ static void save(struct box *b, struct wire_done *d, struct saved *s)
 		.time = time(NULL),
 		.durable = b->durable};
 	(void)save_home(b, &info, s);
-	saved_tell(s, d);
+	save_tell(s, d);
 }
 
 static void complete(struct box *b)
@@ -183,7 +183,7 @@ static void complete(struct box *b)
 	}
 	answer(b, &d, kept ? &text : NULL);
 	b->found = WIRE_WARM;
-	saved_free(&s);
+	save_free(&s);
 	buf_free(&text);
 	finish(b);
 }
@@ -317,7 +317,7 @@ void run_next(struct box *b)
 	struct job *j;
 
 	while (b->run.state == RUN_NONE && !b->stopping && !b->asked_at && !b->lost) {
-		j = conns_next(&b->conns);
+		j = conn_next(&b->conns);
 		if (!j)
 			return;
 		begin(b, j);

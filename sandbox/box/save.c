@@ -44,7 +44,7 @@ static void look_free(struct look *k)
 	*k = (struct look){.b = k->b, .s = k->s};
 }
 
-void saved_free(struct saved *s)
+void save_free(struct saved *s)
 {
 	for (size_t i = 0; i < s->nskips; i++) {
 		free(s->skip_path[i]);
@@ -345,7 +345,7 @@ int save_home(struct box *b, const struct home_commit_info *info, struct saved *
 	if (b->lost)
 		return -1;
 	for (int attempt = 0; attempt < 2; attempt++) {
-		saved_free(s);
+		save_free(s);
 		if (look(&k)) {
 			log_error("the shell environment is lost: %s", strerror(errno));
 			(void)snprintf(s->error, sizeof(s->error),
@@ -368,7 +368,7 @@ int save_home(struct box *b, const struct home_commit_info *info, struct saved *
 	return 0;
 }
 
-void saved_tell(const struct saved *s, struct wire_done *d)
+void save_tell(const struct saved *s, struct wire_done *d)
 {
 	d->commit = s->commit;
 	d->error = s->error;

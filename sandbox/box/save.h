@@ -7,7 +7,7 @@
 
 struct box;
 
-/* What a save found. Zeroed before use; its texts are freed by saved_free. */
+/* What a save found. Zeroed before use; its texts are freed by save_free. */
 struct saved {
 	home_id commit;            /* "" if nothing changed */
 	char error[WIRE_TEXT_MAX]; /* not "": files were not saved */
@@ -25,7 +25,7 @@ struct saved {
  */
 int save_home(struct box *b, const struct home_commit_info *info, struct saved *s);
 /* Lists what was saved in an answer, which borrows from s. */
-void saved_tell(const struct saved *s, struct wire_done *d);
-void saved_free(struct saved *s);
+void save_tell(const struct saved *s, struct wire_done *d);
+void save_free(struct saved *s);
 
 #endif
