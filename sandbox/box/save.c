@@ -100,6 +100,8 @@ static void stamp(struct look *k, const char *path, uint64_t mtime_ns)
 {
 	if (k->nstamps == TIMES_MAX)
 		return;
+	if (mtime_ns > INT64_MAX) /* before 1970 */
+		mtime_ns = 0;
 	if (k->nstamps == k->cap) {
 		size_t cap = k->cap ? k->cap * 2 : 16;
 		struct stamp *p = realloc(k->stamps, cap * sizeof(*p));
