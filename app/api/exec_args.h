@@ -16,7 +16,7 @@ struct exec_args {
 	const char *input; /* standard input of each command; NULL = none */
 	size_t input_len;
 	const char *const *env; /* NAME=value, NULL-terminated; NULL = none */
-	const char *cwd;	/* relative to the home; NULL = the home */
+	const char *cwd;        /* relative to the home; NULL = the home */
 	int timeout_ms, max_output, sleep_after_seconds; /* in force: defaulted and clamped */
 };
 
@@ -24,7 +24,7 @@ struct exec_args {
  * Reads and checks the whole body, n bytes. ERR_INVALID_REQUEST names the field and what was
  * expected. Strings live in the arena. Unlike a model's call, nothing is guessed.
  */
-int exec_args_read(struct exec_args *out, struct arena *a, const struct conf *conf, const char *body,
-	size_t n, struct err *e);
+int exec_args_read(struct exec_args *out, struct arena *a, const struct conf *conf,
+	const char *body, size_t n, struct err *e);
 
 #endif

@@ -15,7 +15,7 @@ struct model {
 	struct model *next;
 };
 
-/* All of them, in the configuration's order, each once. */
+/* All of them, in the configuration's order. */
 struct models {
 	struct arena *arena;
 	struct model *first, **last;
@@ -25,12 +25,8 @@ struct models {
 static void collect(void *ctx, const char *id, const struct conf_provider *p)
 {
 	struct models *all = ctx;
-	struct model *m;
+	struct model *m = arena_new_of(all->arena, struct model);
 
-	for (m = all->first; m; m = m->next)
-		if (strcmp(m->id, id) == 0)
-			return;
-	m = arena_new_of(all->arena, struct model);
 	m->id = arena_strdup(all->arena, id);
 	m->owner = p->name;
 	*all->last = m;

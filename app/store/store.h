@@ -36,15 +36,19 @@ struct workspace {
 	int64_t created_at;
 };
 /* ERR_INVALID_REQUEST: bad slug; ERR_CONFLICT: it exists. */
-int store_workspace_add(struct store *s, struct arena *a, const char *slug, struct workspace *out, struct err *e);
+int store_workspace_add(
+	struct store *s, struct arena *a, const char *slug, struct workspace *out, struct err *e);
 /* ERR_NOT_FOUND. */
-int store_workspace_find(struct store *s, struct arena *a, const char *slug, struct workspace *out, struct err *e);
+int store_workspace_find(
+	struct store *s, struct arena *a, const char *slug, struct workspace *out, struct err *e);
 /* In the order of their slugs. */
-int store_workspace_list(struct store *s, struct arena *a, struct workspace **out, size_t *n, struct err *e);
+int store_workspace_list(
+	struct store *s, struct arena *a, struct workspace **out, size_t *n, struct err *e);
 
 /* store/key.c. Keys are sk-sg-<tag>-<43 base64url characters>. */
 /* A new key of a workspace: the text is returned once and only its SHA-256 is kept. */
-int store_key_add(struct store *s, struct arena *a, const struct workspace *w, const char *label, char **key, struct err *e);
+int store_key_add(struct store *s, struct arena *a, const struct workspace *w, const char *label,
+	char **key, struct err *e);
 struct key {
 	int64_t id;
 	const char *label;
@@ -52,7 +56,8 @@ struct key {
 	int64_t revoked_at; /* 0 = in use */
 };
 /* Of one workspace, oldest first. */
-int store_key_list(struct store *s, struct arena *a, int64_t workspace, struct key **out, size_t *n, struct err *e);
+int store_key_list(struct store *s, struct arena *a, int64_t workspace, struct key **out, size_t *n,
+	struct err *e);
 /* ERR_NOT_FOUND: no such key; ERR_CONFLICT: it is revoked already. */
 int store_key_revoke(struct store *s, int64_t key_id, struct err *e);
 /* ERR_AUTHENTICATION if unknown or revoked. */
@@ -60,7 +65,8 @@ struct principal {
 	int64_t key_id;
 	struct workspace workspace;
 };
-int store_key_find(struct store *s, struct arena *a, const char *key, struct principal *out, struct err *e);
+int store_key_find(
+	struct store *s, struct arena *a, const char *key, struct principal *out, struct err *e);
 
 /* store/container.c: what is known of a container beside its files. */
 struct container {
@@ -68,7 +74,9 @@ struct container {
 	int64_t created_at, last_active_at, sleep_after_seconds;
 };
 /* Makes the row if it is not there and notes that it is used now. */
-int store_container_touch(struct store *s, int64_t workspace, const char *id, int64_t sleep_after, struct err *e);
-int store_container_find(struct store *s, struct arena *a, int64_t workspace, const char *id, struct container *out, struct err *e);
+int store_container_touch(
+	struct store *s, int64_t workspace, const char *id, int64_t sleep_after, struct err *e);
+int store_container_find(struct store *s, struct arena *a, int64_t workspace, const char *id,
+	struct container *out, struct err *e);
 
 #endif
