@@ -36,6 +36,8 @@ int api_auth(struct req *r, struct err *e)
 		rc = store_key_find(api_env()->store, r->arena, key, p, e);
 	else
 		rc = err_set(e, ERR_AUTHENTICATION, NULL, "Missing Authentication header");
+	if (rc == ERR_AUTHENTICATION)
+		http_set_header(r, "WWW-Authenticate", "Bearer");
 	if (rc == 0)
 		r->principal = p;
 	return rc;

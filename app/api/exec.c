@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/api/api.h"
+#include "app/api/cite.h"
 #include "app/api/exec_args.h"
 #include "app/base/json.h"
 #include "app/box/box.h"
@@ -145,6 +146,9 @@ static cJSON *encode_files(struct exec *x)
 			n++;
 		}
 	}
+	/* A later command may have deleted what an earlier one wrote. */
+	if (x->args.ncommands > 1)
+		all.files = cite_existing(x->r, all.files);
 	return result_citations(&all);
 }
 

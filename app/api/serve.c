@@ -4,6 +4,7 @@
 #include "app/api/api.h"
 #include "app/upstream/upstream.h"
 #include "sandbox/home/home.h"
+#include "sandbox/sys/log.h"
 
 static _Thread_local struct api_env *serve_env;
 
@@ -85,5 +86,10 @@ void api_serve(struct req *r)
 		return;
 	if (e.code == ERR_OK)
 		err_set(&e, (enum err_code)rc, NULL, "the request failed");
+	if (e.code == ERR_SERVER) {
+		/* What failed inside is for the operator, not for whoever can make it fail. */
+		log_error("%s", e.message);
+		err_set(&e, ERR_SERVER, NULL, "Internal error (request %s)", r->id);
+	}
 	http_send_error(r, &e);
 }
