@@ -14,7 +14,11 @@ struct responses_request {
 	bool stream;
 	const cJSON *body; /* for echoing */
 };
-/* session_header: value of x-session-id or NULL. */
+/*
+ * session_header: value of x-session-id or NULL. Fields that mean nothing here are passed over; what
+ * is wrong, or cannot be done, is ERR_INVALID_REQUEST with the field's path in e->param. Calls in the
+ * history are never executed again; one without a result gets "(no result)".
+ */
 int responses_decode(struct responses_request *out, struct arena *a, const cJSON *body,
 	const char *session_header, struct err *e);
 
@@ -22,7 +26,11 @@ int responses_decode(struct responses_request *out, struct arena *a, const cJSON
 struct responses_out;
 struct responses_out *responses_out_new(
 	struct arena *a, const struct responses_request *rq, const struct writer *w);
-/* An event sink: the encoder is the ctx. The first event makes response.created and response.in_progress. */
+/*
+ * An event sink: the encoder is the ctx. The first event makes response.created and
+ * response.in_progress. 0, w's error, or ERR_PROVIDER_UNAVAILABLE when the model writes more than
+ * any client would read.
+ */
 int responses_out_emit(void *ro, const struct event *ev);
 /* The whole object, after EVENT_DONE or EVENT_FAILED. Owned by the arena. */
 const cJSON *responses_out_object(const struct responses_out *ro);
