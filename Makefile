@@ -47,7 +47,7 @@ TESTLIB := $(sort $(wildcard tests/lib/*.c))
 LIB_A    := $(B)/libapp.a
 LIB_S    := $(B)/libsandbox.a
 LIB_T    := $(B)/libtest.a
-LIBS_GIT := -lgit2
+LIBS_GIT := -lgit2 -lz -lcrypto
 LIBS_APP := -lfcgi -lcurl -lcjson -lsqlite3 -linih -lcrypto -lm -lpthread $(LIBS_GIT)
 PROGRAMS := $(addprefix $(B)/,sandgate-app sandgate sandgate-boxd sandgate-box sandgate-init)
 

@@ -27,7 +27,8 @@ const struct home_entry *home_listing_at(const struct home_listing *l, size_t i)
 /* Index of the first entry whose path is strictly after path (n bytes). */
 size_t home_listing_after(const struct home_listing *l, const char *path, size_t n);
 /* The entry, or NULL. */
-const struct home_entry *home_listing_find(const struct home_listing *l, const char *path, size_t n);
+const struct home_entry *home_listing_find(
+	const struct home_listing *l, const char *path, size_t n);
 
 /* Content of a blob. Data is valid until home_blob_free. */
 struct home_blob;
