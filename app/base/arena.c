@@ -18,10 +18,11 @@
 
 /* Under ASan every allocation is a block of its own, so that running over its end is seen. */
 #ifdef ARENA_APART
-enum { FIRST_BLOCK = 0, LARGEST_BLOCK = 0 };
+enum { APART = 1 };
 #else
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 65536 };
+enum { APART = 0 };
 #endif
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 65536 };
 
 #define ALIGN _Alignof(max_align_t)
 
@@ -80,7 +81,7 @@ void arena_free(struct arena *a)
 
 static struct block *block_add(struct arena *a, size_t n)
 {
-	size_t size = n > a->next_size ? n : a->next_size;
+	size_t size = APART || n > a->next_size ? n : a->next_size;
 	struct block *b = calloc(1, sizeof *b + size);
 
 	if (!b)
@@ -108,12 +109,9 @@ void *arena_alloc(struct arena *a, size_t n)
 		out_of_memory();
 	if (n == 0)
 		n = 1;
-#ifndef ARENA_APART
-	n = (n + ALIGN - 1) / ALIGN * ALIGN;
-#else
-	b = NULL;
-#endif
-	if (!b || n > b->size - b->used)
+	if (!APART)
+		n = (n + ALIGN - 1) / ALIGN * ALIGN;
+	if (APART || !b || n > b->size - b->used)
 		b = block_add(a, n);
 	p = (char *)b->data + b->used;
 	b->used += n;

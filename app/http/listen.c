@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -106,9 +107,9 @@ static int open_tcp(const char *spec, char *err, size_t size)
 {
 	const struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	const char *colon = strrchr(spec, ':');
+	const char *whole = spec, *colon = strrchr(spec, ':');
 	struct addrinfo *list;
-	char host[256];
+	char host[256], *end = NULL;
 	size_t n;
 	int rc, fd;
 
@@ -117,8 +118,10 @@ static int open_tcp(const char *spec, char *err, size_t size)
 		spec++;
 		n -= 2;
 	}
-	if (n == 0 || n >= sizeof host)
-		return fail(err, size, "%s: expected HOST:PORT", spec);
+	/* getaddrinfo takes any number and cuts it. */
+	if (n == 0 || n >= sizeof host || colon[1] < '0' || colon[1] > '9' ||
+		strtoul(colon + 1, &end, 10) > 65535 || *end != '\0')
+		return fail(err, size, "%s: expected HOST:PORT", whole);
 	memcpy(host, spec, n);
 	host[n] = '\0';
 	rc = getaddrinfo(host, colon + 1, &hints, &list);
@@ -197,18 +200,20 @@ static int take(struct http_door *d)
 
 int http_door_wait(struct http_door *d)
 {
-	struct epoll_event ev;
-	int fd;
+	struct epoll_event ev[2];
+	int fd, n, i;
 
 	for (;;) {
-		if (epoll_wait(d->epoll, &ev, 1, -1) < 0) {
+		n = epoll_wait(d->epoll, ev, 2, -1);
+		if (n < 0) {
 			if (errno == EINTR)
 				continue;
 			log_error("epoll_wait: %s", strerror(errno));
 			return -1;
 		}
-		if (ev.data.fd != d->listener)
-			return -1;
+		for (i = 0; i < n; i++)
+			if (ev[i].data.fd != d->listener)
+				return -1;
 		fd = take(d);
 		if (fd >= 0)
 			return fd;

@@ -124,13 +124,13 @@ static void find_path(struct req *r)
 		n = strcspn(uri, "?#");
 		r->path = arena_strndup(r->arena, uri, n);
 		if (uri[n] == '?')
-			query = arena_strdup(r->arena, uri + n + 1);
+			query = uri + n + 1;
 	} else if ((uri = http_param(r, "DOCUMENT_URI")) != NULL) {
 		r->path = encode_percent(r->arena, uri, "");
 	} else {
 		r->path = encode_percent(r->arena, script ? script : "", info ? info : "");
 	}
-	r->query = query ? query : "";
+	r->query = arena_strdup(r->arena, query ? query : "");
 }
 
 struct req *http_begin(void *fcgx_request)
@@ -147,7 +147,8 @@ struct req *http_begin(void *fcgx_request)
 	r->id = id_new(a, "req_", 24);
 	log_request(r->id);
 	method = http_param(r, "REQUEST_METHOD");
-	r->method = method ? method : "";
+	/* A copy: the parameters end before the request is logged. */
+	r->method = arena_strdup(a, method ? method : "");
 	r->io->head = strcmp(r->method, "HEAD") == 0;
 	find_path(r);
 	return r;
