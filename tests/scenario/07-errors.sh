@@ -19,7 +19,7 @@ check "an unknown model is named" status 404 POST /responses '{"model": "no/such
 check "store is refused, with what to do instead" status 400 POST /responses '{"model": "sandgate/script", "input": "x", "store": true}'
 check "openrouter:bash on responses is a 400" status 400 POST /responses '{"model": "sandgate/script", "input": "x", "tools": [{"type": "openrouter:bash"}]}'
 check "a bad container id is a 400" status 400 POST /responses "$(responses_body x '"tools": [{"type": "openrouter:shell", "parameters": {"environment": {"type": "container_reference", "container_id": "a b"}}}]')"
-head -c 3000000 /dev/zero | tr '\0' ' ' >"$work/big"
+head -c 11000000 /dev/zero | tr '\0' ' ' >"$work/big"
 check "a body over the route's limit is a 413" status 413 POST /containers/x/exec '' --data-binary "@$work/big" -H 'Content-Type: application/json'
 check "healthz needs no key" bash -c "curl -fsS '${URL%/api/v1}/healthz' | jq -e '.status == \"ok\"'"
 status 200 GET /models >/dev/null
