@@ -34,14 +34,11 @@
 
 #include "app/api/api.h"
 #include "app/base/conf.h"
+#include "app/base/version.h"
 #include "app/http/listen.h"
 #include "app/store/store.h"
 #include "app/worker.h"
 #include "sandbox/sys/log.h"
-
-#ifndef SANDGATE_VERSION
-#define SANDGATE_VERSION "0.1.0"
-#endif
 
 static const char default_config[] = "/etc/sandgate/sandgate.conf";
 
