@@ -174,6 +174,9 @@ static int become(const char *user, struct err *e)
 	if (!pw)
 		return err_set(e, ERR_SERVER, NULL, "user %s: %s", user,
 			errno ? strerror(errno) : "there is none");
+	if (pw->pw_uid == 0)
+		return err_set(
+			e, ERR_SERVER, NULL, "user %s: expected one without privileges", user);
 	if (initgroups(user, pw->pw_gid) < 0 || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) < 0 ||
 		setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid) < 0)
 		return err_set(

@@ -159,10 +159,10 @@ static int answer(struct req *r, const struct home_listing *listing, size_t from
 int api_files_list(struct req *r, struct err *e)
 {
 	struct home *home;
-	struct home_listing *listing;
+	struct home_listing *listing = NULL;
 	const char *container;
-	size_t from;
-	int64_t limit;
+	size_t from = 0;
+	int64_t limit = 0;
 	int rc = api_container_id(&container, r, e);
 
 	if (rc == 0)

@@ -277,7 +277,7 @@ static void a_missing_state_folder_is_named(void **unused)
 	write_config();
 }
 
-static void an_unknown_service_user_is_named(void **unused)
+static void a_service_user_that_will_not_do_is_named(void **unused)
 {
 	const char *kept = user;
 
@@ -288,6 +288,10 @@ static void an_unknown_service_user_is_named(void **unused)
 	write_config();
 	assert_int_equal(run("workspace", "list"), 1);
 	assert_complaint("user nosuchuser-x");
+	user = "root";
+	write_config();
+	assert_int_equal(run("workspace", "list"), 1);
+	assert_complaint("user root: expected one without privileges");
 	user = kept;
 	write_config();
 }
@@ -308,7 +312,7 @@ int main(void)
 		cmocka_unit_test(no_file_belongs_to_root),
 		cmocka_unit_test(a_missing_configuration_is_named),
 		cmocka_unit_test(a_missing_state_folder_is_named),
-		cmocka_unit_test(an_unknown_service_user_is_named),
+		cmocka_unit_test(a_service_user_that_will_not_do_is_named),
 	};
 
 	return cmocka_run_group_tests_name("admin", tests, setup, teardown);
