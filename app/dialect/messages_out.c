@@ -282,7 +282,9 @@ static void failed(struct messages_out *o, const struct err *e)
 	cJSON *ev = event_new("error");
 	cJSON *error = cJSON_AddObjectToObject(ev, "error");
 	cJSON_AddStringToObject(error, "type", info->anthropic);
-	json_add_text(error, "message", e->message, strlen(e->message));
+	/* What failed inside is for the log, which has it. */
+	const char *message = e->code == ERR_SERVER ? "Internal error" : e->message;
+	json_add_text(error, "message", message, strlen(message));
 	cJSON_AddStringToObject(error, "error_type", info->canonical);
 	if (o->rq->request_id)
 		cJSON_AddStringToObject(ev, "request_id", o->rq->request_id);

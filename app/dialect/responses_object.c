@@ -186,7 +186,9 @@ void responses_object_fail(cJSON *response, const struct err *e, const struct us
 	const struct err_info *info = err_info(e->code);
 	cJSON *error = cJSON_CreateObject();
 	cJSON_AddStringToObject(error, "code", info->response);
-	json_add_text(error, "message", e->message, strlen(e->message));
+	/* What failed inside is for the log, which has it. */
+	const char *message = e->code == ERR_SERVER ? "Internal error" : e->message;
+	json_add_text(error, "message", message, strlen(message));
 	responses_object_set(response, "status", cJSON_CreateString("failed"));
 	responses_object_set(response, "error", error);
 	responses_object_set(response, "usage", usage_object(u));
