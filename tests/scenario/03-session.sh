@@ -7,10 +7,10 @@ session='"session_id": "keep-1"'
 api POST /responses "$(responses_body "$(fenced 'echo one >note.txt')" "$session")" >"$work/a"
 api POST /responses "$(responses_body "$(fenced 'cat note.txt')" "$session")" >"$work/b"
 check "a second request reads the first one's file" is "$work/b" '.output[0].output[0].stdout == "one\n"'
-check "one command changed files: one commit" bash -c "[ \$(git -c safe.directory='*' -C '$STACK/homes/default/sess_keep-1.git' rev-list --count main) = 1 ]"
-check "its subject is the command" bash -c "git -c safe.directory='*' -C '$STACK/homes/default/sess_keep-1.git' log -1 --format=%s | grep -qx 'echo one >note.txt'"
-check "its author is the tool" bash -c "git -c safe.directory='*' -C '$STACK/homes/default/sess_keep-1.git' log -1 --format='%an %ae' | grep -qx 'shell sess_keep-1@default'"
-check "its trailers tell outcome and request" bash -c "git -c safe.directory='*' -C '$STACK/homes/default/sess_keep-1.git' log -1 --format=%B | grep -qx 'Outcome: exit 0'"
+check "one command changed files: one commit" bash -c "[ \$(git -C '$STACK/homes/default/sess_keep-1.git' rev-list --count main) = 1 ]"
+check "its subject is the command" bash -c "git -C '$STACK/homes/default/sess_keep-1.git' log -1 --format=%s | grep -qx 'echo one >note.txt'"
+check "its author is the tool" bash -c "git -C '$STACK/homes/default/sess_keep-1.git' log -1 --format='%an %ae' | grep -qx 'shell sess_keep-1@default'"
+check "its trailers tell outcome and request" bash -c "git -C '$STACK/homes/default/sess_keep-1.git' log -1 --format=%B | grep -qx 'Outcome: exit 0'"
 
 run_in nap 'mkdir -p a/b empty; printf x >a/b/c; ln -s a/b/c link; chmod 700 a/b/c; git init -q g && cd g && git -c user.name=n -c user.email=e@x commit -q --allow-empty -m m; echo $$ >/tmp/gone' '"sleep_after_seconds": 1'
 sleep 3 # the container's second, and time to save and go
@@ -19,4 +19,4 @@ check "after a sleep the container is woken" is "$work/exec" '.started == "woken
 check "files, links, modes, empty folders and a .git survive; /tmp does not" \
 	is "$work/exec" '.output[0].stdout == "xa/b/c\n700\nempty\nm\nfresh\n"'
 check "waking changed nothing" is "$work/exec" '.output[0].commit == null'
-check "git clones it" git -c safe.directory='*' clone -q "$STACK/homes/default/nap.git" "$work/clone"
+check "git clones it" git clone -q "$STACK/homes/default/nap.git" "$work/clone"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 check "it is the user sandbox in its home" prints iso 'id -u; id -un; pwd; echo $HOME' $'1000\nsandbox\n/home/sandbox\n/home/sandbox'
-check "it has no capability" prints iso 'grep -c "Cap.*: *0000000000000000" /proc/self/status' 5
+check "it has no capability" prints iso 'grep -cE "^Cap.*:[[:space:]]*0{16}$" /proc/self/status' 5
 check "it cannot gain privileges and is filtered" prints iso 'grep -E "^(NoNewPrivs|Seccomp):" /proc/self/status | tr -d "\t"' $'NoNewPrivs:1\nSeccomp:2'
 check "the system is read-only" prints iso 'touch /usr/x 2>/dev/null || echo refused' refused
 check "loopback is the only interface" prints iso 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "' lo

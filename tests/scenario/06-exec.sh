@@ -10,7 +10,7 @@ check "a signal is named" is "$work/exec" '.output[2].outcome == {"type": "signa
 check "environment and standard input arrive" is "$work/exec" '.output[3].stdout == "in\n/home/sandbox\n"'
 check "the command that changed a file names its commit, the others none" is "$work/exec" '[.output[].commit != null] == [false, false, false, true]'
 check "usage counts sandbox time" is "$work/exec" '.usage.sandbox_seconds >= 1 and .usage.cost > 0'
-check "the commit is on disk" bash -c "git -c safe.directory='*' -C '$STACK/homes/default/ex.git' cat-file -e $(jq -r '.output[3].commit' "$work/exec")"
+check "the commit is on disk" bash -c "git -C '$STACK/homes/default/ex.git' cat-file -e $(jq -r '.output[3].commit' "$work/exec")"
 run_in ex 'mkdir d; echo x >d/g; pwd' '"cwd": "."'
 run_in ex 'pwd' '"cwd": "d"'
 check "cwd is beneath the home" is "$work/exec" '.output[0].stdout == "/home/sandbox/d\n" and .started == "warm"'
@@ -24,4 +24,4 @@ check "a NUL in a command is refused" status 400 POST /containers/ex/exec '{"com
 check "an id of 41 characters is refused" status 400 POST "/containers/$(printf 'a%.0s' $(seq 41))/exec" '{"command": "true"}'
 run_in ex 'rm -rf d f'
 check "deletions are a commit" is "$work/exec" '.output[0].commit != null'
-check "and an empty tree remains" bash -c "[ -z \"\$(git -c safe.directory='*' -C '$STACK/homes/default/ex.git' ls-tree -r main)\" ]"
+check "and an empty tree remains" bash -c "[ -z \"\$(git -C '$STACK/homes/default/ex.git' ls-tree -r main)\" ]"

@@ -3,10 +3,14 @@
 # shellcheck source=tests/scenario/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-check "no key is a 401" status 401 GET /models '' -H 'Authorization:'
+as() { # HEADER STATUS METHOD …
+	AUTH=$1 status "${@:2}"
+}
+
+check "no key is a 401" as 'X-None: 1' 401 GET /models
 check "in OpenAI's envelope" is "$work/answer" '.error.message == "Missing Authentication header" and .error.code == 401'
-check "an unknown key too" status 401 GET /models '' -H 'Authorization: Bearer sk-sg-aaaaaaaa-x'
-check "on messages in Anthropic's envelope" status 401 POST /messages '{}' -H 'Authorization:'
+check "an unknown key too" as 'Authorization: Bearer sk-sg-aaaaaaaa-x' 401 GET /models
+check "on messages in Anthropic's envelope" as 'X-None: 1' 401 POST /messages '{}'
 check "which names the type" is "$work/answer" '.type == "error" and .error.type == "authentication_error" and has("request_id")'
 check "an unknown path is a 404" status 404 GET /nothing
 check "a wrong method is a 405" status 405 DELETE /models

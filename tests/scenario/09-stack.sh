@@ -17,12 +17,16 @@ refused() { # PATTERN COMMAND…: exits 1 with one line that matches
 }
 check "a port in use is refused with what to do" refused 'port .* in use.*--port' "$stack" start --dir "$work/second" --port "$port"
 check "a second stack in the same folder too" refused 'already runs' "$stack" start --dir "$STACK" --port $((port + 7))
-check "a bad port is named" refused -- 'expected 1 to 65535' "$stack" start --dir "$work/second" --port 99999
+check "a bad port is named" refused 'expected 1 to 65535' "$stack" start --dir "$work/second" --port 99999
 
 check "another stack runs beside it" "$stack" start --dir "$work/second" --port $((port + 1))
 check "status says that it is healthy" "$stack" status --dir "$work/second"
 other=$(cat "$work/second/api-key")
-check "each has keys of its own" status 401 GET /models '' -H "Authorization: Bearer $other"
+strange() { AUTH="Authorization: Bearer $other" status "$@"; }
+nobody() { # no process of the second stack
+	! pgrep -af "sandgate.*$work/second"
+}
+check "each has keys of its own" strange 401 GET /models
 (URL=http://127.0.0.1:$((port + 1))/api/v1 KEY=$other && run_in beside 'echo x >f; echo beside')
 check "and containers of its own" is "$work/exec" '.output[0].stdout == "beside\n"'
 supervisor=$(cat "$work/second/run/stack.pid")
@@ -30,12 +34,12 @@ boxd=$(cat "$work/second/run/boxd.pid")
 check "the key is readable by its owner only" bash -c "[ \$(stat -c %a '$work/second/api-key') = 600 ]"
 check "it stops" "$stack" stop --dir "$work/second"
 check "its supervisor and boxd are gone" bash -c "! kill -0 $supervisor 2>/dev/null && ! kill -0 $boxd 2>/dev/null"
-check "no box of it is left" bash -c "! pgrep -f '$work/second'"
+check "no process of it is left" nobody
 check "status says that it is not running" bash -c "'$stack' status --dir '$work/second'; [ \$? = 3 ]"
 
 echo 'nonsense = 1' >>"$work/second/sandgate.conf"
 check "an unknown setting stops the start with file and line" refused 'sandgate\.conf:[0-9]+' "$stack" start --dir "$work/second" --port $((port + 1))
-check "with nothing left running" bash -c "! pgrep -f '$work/second'"
+check "with nothing left running" nobody
 sed -i '/^nonsense/d' "$work/second/sandgate.conf"
 check "files and key are still there after the next start" "$stack" start --dir "$work/second" --port $((port + 1))
 (URL=http://127.0.0.1:$((port + 1))/api/v1 KEY=$other && run_in beside 'cat f')

@@ -8,7 +8,7 @@ curl -sS -m 1 "$URL/containers/away/exec" -H "Authorization: Bearer $KEY" -H 'Co
 sleep 1
 check "the command of a client that left is gone" prints away 'pgrep -c sleep || true' 0
 check "what it wrote before is there" prints away 'cat f' before
-check "and is a commit" bash -c "git -c safe.directory='*' -C '$STACK/homes/default/away.git' show main:f | grep -qx before"
+check "and is a commit" bash -c "git -C '$STACK/homes/default/away.git' show main:f | grep -qx before"
 
 curl -sS -m 1 -N "$URL/responses" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
 	-d "$(responses_body "$(fenced 'sleep 51')" '"session_id": "away2", "stream": true')" >/dev/null 2>&1

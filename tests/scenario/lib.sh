@@ -7,6 +7,9 @@ set -uo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d /tmp/sandgate-scenario.XXXXXX)
 trap 'rm -rf "$work"' EXIT
+# Root looks at repositories of another user.
+export GIT_CONFIG_GLOBAL=$work/gitconfig
+git config --global safe.directory '*'
 
 # check NAME COMMAND…: one behaviour; what the command prints is shown when it fails.
 check() {
@@ -29,13 +32,14 @@ skip() {
 }
 
 # api METHOD PATH [JSON] [curl options…]: the body of the answer; status in $work/status, headers in $work/headers.
+# AUTH, if set, is sent in place of the key's header.
 api() {
 	local method=$1 path=$2 body=${3-}
 	shift 2
 	[ $# -gt 0 ] && shift
 	local data=()
 	[ -z "$body" ] || data=(-H 'Content-Type: application/json' --data-binary "$body")
-	curl -sS -m 120 -X "$method" "$URL$path" -H "Authorization: Bearer $KEY" "${data[@]}" \
+	curl -sS -m 120 -X "$method" "$URL$path" -H "${AUTH-Authorization: Bearer $KEY}" "${data[@]}" \
 		-D "$work/headers" -w '%{stderr}%{http_code}' "$@" 2>"$work/status"
 }
 
@@ -79,9 +83,9 @@ prints() {
 	}
 }
 
-# The repository of a container of the key's workspace, for git; safe.directory because root looks at another user's.
+# git in the repository of a container of the key's workspace.
 repo() {
-	git -c safe.directory='*' -C "$STACK/homes/default/$1.git" "${@:2}"
+	git -C "$STACK/homes/default/$1.git" "${@:2}"
 }
 
 # A request to a model API whose user text is the given one, with the shell tool; further members as JSON.
