@@ -18,11 +18,11 @@ struct conf_provider {
 
 /* Read-only after start, shared by all threads. Units are in the names. */
 struct conf {
-	char *state;      /* folder: sandgate.db, homes/, cache/, run/ */
-	char *listen;     /* "" = descriptor 0; "unix:PATH" or "HOST:PORT" */
+	char *state;          /* folder: sandgate.db, homes/, cache/, run/ */
+	char *listen;         /* "" = descriptor 0; "unix:PATH" or "HOST:PORT" */
 	unsigned listen_mode; /* permission bits of a unix socket */
-	char *boxd;       /* path of boxd's socket; STATE/run/boxd.sock if not said */
-	char *user;       /* the service user, dropped to when started as root */
+	char *boxd;           /* path of boxd's socket; STATE/run/boxd.sock if not said */
+	char *user;           /* the service user, dropped to when started as root */
 	int processes, threads;
 	int drain_seconds;
 	long long body_limit_bytes;
@@ -34,7 +34,8 @@ struct conf {
 	int heartbeat_ms;
 	double sandbox_price_per_second;
 	int sandbox_minimum_seconds;
-	struct conf_provider *providers; /* in the order of the file; the built-in one is always last */
+	/* In the order of the file; the built-in one is always last. */
+	struct conf_provider *providers;
 };
 
 /*

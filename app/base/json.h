@@ -22,9 +22,12 @@ int json_parse(cJSON **out, struct arena *a, const char *text, size_t n, struct 
  * Getters, case-sensitive. Absent and null give the default (1 is returned: absent). A value of
  * another type is ERR_INVALID_REQUEST naming the key. 0 when found.
  */
-int json_get_string(const char **out, const cJSON *o, const char *key, const char *dflt, struct err *e);
-int json_get_int(int64_t *out, const cJSON *o, const char *key, int64_t dflt, int64_t min, int64_t max, struct err *e);
-int json_get_number(double *out, const cJSON *o, const char *key, double dflt, double min, double max, struct err *e);
+int json_get_string(
+	const char **out, const cJSON *o, const char *key, const char *dflt, struct err *e);
+int json_get_int(int64_t *out, const cJSON *o, const char *key, int64_t dflt, int64_t min,
+	int64_t max, struct err *e);
+int json_get_number(double *out, const cJSON *o, const char *key, double dflt, double min,
+	double max, struct err *e);
 int json_get_bool(bool *out, const cJSON *o, const char *key, bool dflt, struct err *e);
 int json_get_object(const cJSON **out, const cJSON *o, const char *key, struct err *e);
 int json_get_array(const cJSON **out, const cJSON *o, const char *key, struct err *e);

@@ -14,14 +14,16 @@ enum http_api { HTTP_OPENAI, HTTP_ANTHROPIC }; /* whose envelope errors wear */
 /* The request; made by http_begin, gone after http_end. Strings live in the arena. */
 struct req {
 	struct arena *arena;
-	const char *id;     /* req_… */
-	const char *method, *path, *query; /* path without query, percent-decoded by segment in args */
+	const char *id; /* req_… */
+	const char *method;
+	const char *path;  /* as the client sent it: not decoded, without the query */
+	const char *query; /* without the question mark, "" if there is none */
 	enum http_api api;
 	const char *args[4]; /* the route's {placeholders}, in order, decoded */
 	const char *body;    /* n bytes, NUL-terminated; NULL before http_read_body */
 	size_t body_len;
-	void *principal;     /* set by api/auth */
-	struct http_io *io;  /* the FastCGI side, private to http/ */
+	void *principal;    /* set by api/auth */
+	struct http_io *io; /* the FastCGI side, private to http/ */
 };
 
 struct FCGX_Request;

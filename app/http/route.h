@@ -4,13 +4,17 @@
 
 #include "app/http/http.h"
 
-enum route_flag { ROUTE_OPEN = 1, /* no key needed */ ROUTE_ANTHROPIC = 2 /* errors in Anthropic's envelope */ };
+enum route_flag {
+	ROUTE_OPEN = 1,      /* no key needed */
+	ROUTE_ANTHROPIC = 2, /* errors in Anthropic's envelope */
+};
 
 struct route {
 	const char *method;
-	const char *pattern;   /* "/api/v1/containers/{id}/files" */
-	int (*handler)(struct req *r, struct err *e); /* answers, or returns an error that the caller sends */
-	size_t body_max;       /* bytes; 0: no body is read */
+	const char *pattern; /* "/api/v1/containers/{id}/files" */
+	/* Answers, or returns an error that the caller sends. */
+	int (*handler)(struct req *r, struct err *e);
+	size_t body_max; /* bytes; 0: no body is read */
 	unsigned flags;
 };
 
@@ -18,6 +22,7 @@ struct route {
  * The row for the request, args filled. ERR_NOT_FOUND; or ERR_METHOD_NOT_ALLOWED with the Allow
  * header set. HEAD is served by GET rows. Rows are tried in order; literal rows stand first.
  */
-int route_find(const struct route **out, const struct route *table, size_t n, struct req *r, struct err *e);
+int route_find(const struct route **out, const struct route *table, size_t n, struct req *r,
+	struct err *e);
 
 #endif

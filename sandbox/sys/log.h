@@ -24,6 +24,6 @@ void log_write_with(enum log_level level, const char *members, const char *fmt, 
 #define log_error(...) log_write(LOG_ERROR, __VA_ARGS__)
 
 /* Logs at LOG_ERROR and exits with status 1. Only before serving starts, or between fork and exec. */
-_Noreturn void log_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif
