@@ -57,6 +57,7 @@ int branch_lock(struct branch *b, struct home *h, const git_oid *expected)
 	int r;
 
 	b->h = h;
+	b->next = -1;
 	b->lock = openat(h->dir, LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (b->lock < 0)
 		return repo_fail_errno("lock repository");
@@ -73,24 +74,22 @@ int branch_lock(struct branch *b, struct home *h, const git_oid *expected)
 	return r;
 }
 
-int branch_write(struct branch *b, const git_oid *id, bool durable)
+int branch_write(struct branch *b, const git_oid *id)
 {
 	char line[GIT_OID_HEXSZ + 2];
-	int r,
-		fd = openat(b->h->dir, NEXT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0644);
 
-	if (fd < 0)
-		return repo_fail_errno("write branch");
+	b->next =
+		openat(b->h->dir, NEXT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	git_oid_tostr(line, sizeof line, id);
 	line[GIT_OID_HEXSZ] = '\n';
-	r = io_write_full(fd, line, GIT_OID_HEXSZ + 1);
-	if (r == 0 && durable)
-		r = fsync(fd);
-	if (r != 0)
-		r = repo_fail_errno("write branch");
-	io_close(&fd);
-	return r;
+	if (b->next < 0 || io_write_full(b->next, line, GIT_OID_HEXSZ + 1) != 0)
+		return repo_fail_errno("write branch");
+	return HOME_OK;
+}
+
+int branch_sync(struct branch *b)
+{
+	return fsync(b->next) == 0 ? HOME_OK : repo_fail_errno("sync branch");
 }
 
 static int take_ref_lock(int dir)
@@ -116,34 +115,23 @@ static int take_ref_lock(int dir)
 	return HOME_OK;
 }
 
-static int sync_folder(int dir, const char *name)
-{
-	int r, fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	r = fsync(fd);
-	io_close(&fd);
-	return r;
-}
-
 /* A repository is made without waiting for the disk; its first durable commit does that. */
-static int sync_birth(int dir)
+static int sync_birth(struct home *h)
 {
 	static const char *const files[] = {"HEAD", "config"};
 	static const char *const folders[] = {"objects", "refs", "."};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof files / sizeof files[0]; i++) {
-		int fd = openat(dir, files[i], O_RDONLY | O_CLOEXEC);
+		int fd = openat(h->dir, files[i], O_RDONLY | O_CLOEXEC);
 
 		r = fd < 0 ? -1 : fsync(fd);
 		io_close(&fd);
 	}
 	for (size_t i = 0; r == 0 && i < sizeof folders / sizeof folders[0]; i++)
-		r = sync_folder(dir, folders[i]);
+		r = repo_sync_folder(h, folders[i]);
 	/* A confined writer may not open what its repository lies in; journals carry the name anyway. */
-	if (sync_folder(dir, "..") != 0 && errno != EACCES && errno != EPERM)
+	if (repo_sync_folder(h, "..") != 0 && errno != EACCES && errno != EPERM)
 		r = -1;
 	return r;
 }
@@ -152,7 +140,7 @@ int branch_move(struct branch *b, const git_oid *expected, bool durable)
 {
 	int dir = b->h->dir, r;
 
-	if (durable && !expected && sync_birth(dir) != 0)
+	if (durable && !expected && sync_birth(b->h) != 0)
 		return repo_fail_errno("sync repository");
 	r = take_ref_lock(dir);
 	if (r != HOME_OK)
@@ -164,7 +152,7 @@ int branch_move(struct branch *b, const git_oid *expected, bool durable)
 		unlinkat(dir, REF_LOCK, 0);
 		return r;
 	}
-	if (durable && sync_folder(dir, "refs/heads") != 0)
+	if (durable && repo_sync_folder(b->h, "refs/heads") != 0)
 		return repo_fail_errno("sync branch");
 	return HOME_OK;
 }
@@ -173,6 +161,7 @@ void branch_unlock(struct branch *b)
 {
 	if (b->lock < 0)
 		return;
+	io_close(&b->next);
 	unlinkat(b->h->dir, NEXT, 0);
 	io_close(&b->lock);
 }

@@ -345,17 +345,6 @@ int objects_write(struct objects *o, bool durable)
 	return r;
 }
 
-static int sync_folder(struct objects *o, const char *name)
-{
-	int fd = openat(o->h->dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
-
-	if (fd < 0)
-		return -1;
-	r = fsync(fd);
-	io_close(&fd);
-	return r;
-}
-
 static int place(struct objects *o, struct loose *l, bool *made)
 {
 	char name[64], folder[16];
@@ -375,6 +364,22 @@ static int place(struct objects *o, struct loose *l, bool *made)
 	return 0;
 }
 
+static int sync_folders(struct objects *o, const bool touched[256], bool made)
+{
+	int r = o->pack ? repo_sync_folder(o->h, "objects/pack") : 0;
+
+	if (r == 0 && made)
+		r = repo_sync_folder(o->h, "objects");
+	for (unsigned i = 0; r == 0 && i < 256; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "objects/%02x", i);
+		if (touched[i])
+			r = repo_sync_folder(o->h, name);
+	}
+	return r;
+}
+
 int objects_publish(struct objects *o, bool durable)
 {
 	bool touched[256] = {false}, made = false;
@@ -384,17 +389,8 @@ int objects_publish(struct objects *o, bool durable)
 		r = place(o, &o->loose[i], &made);
 		touched[o->loose[i].id.id[0]] = true;
 	}
-	if (r == 0 && durable && o->pack)
-		r = sync_folder(o, "objects/pack");
-	if (r == 0 && durable && made)
-		r = sync_folder(o, "objects");
-	for (unsigned i = 0; r == 0 && durable && i < 256; i++) {
-		char name[16];
-
-		snprintf(name, sizeof name, "objects/%02x", i);
-		if (touched[i])
-			r = sync_folder(o, name);
-	}
+	if (r == 0 && durable && !repo_keeps_order(o->h))
+		r = sync_folders(o, touched, made);
 	return r == 0 ? HOME_OK : repo_fail_errno("write objects");
 }
 

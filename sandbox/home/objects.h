@@ -21,7 +21,7 @@ int objects_end(git_oid *id, struct objects *o);
 int objects_undo(struct objects *o);
 /* Everything under temporary names; durable: on disk. Nothing may be put after it. */
 int objects_write(struct objects *o, bool durable);
-/* Under the real names. */
+/* Under the real names. durable: they are on disk when a folder that is changed later is. */
 int objects_publish(struct objects *o, bool durable);
 void objects_free(struct objects *o);
 

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "sandbox/home/names.h"
@@ -213,6 +215,28 @@ int home_create(struct home **out, const char *path)
 			return repo_fail_errno("create repository");
 	}
 	return home_open(out, path);
+}
+
+/* -- the disk --------------------------------------------------------------- */
+
+int repo_sync_folder(struct home *h, const char *name)
+{
+	int r, fd = openat(h->dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	r = fsync(fd);
+	io_close(&fd);
+	return r;
+}
+
+bool repo_keeps_order(struct home *h)
+{
+	struct statfs fs;
+
+	/* One journal for all of the file system, written in order. */
+	return fstatfs(h->dir, &fs) == 0 &&
+		(fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC);
 }
 
 /* -- reading ---------------------------------------------------------------- */

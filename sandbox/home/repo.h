@@ -20,6 +20,11 @@ int repo_fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3
 int repo_fail_git(const char *what);
 int repo_fail_errno(const char *what);
 
+/* Syncs a folder of the repository. 0, or -1 with errno. */
+int repo_sync_folder(struct home *h, const char *name);
+/* Whether the file system keeps the order of renames over a crash, so that to sync the last is to sync them all. */
+bool repo_keeps_order(struct home *h);
+
 /* An object that must be of this type. Free with git_odb_object_free. */
 int repo_read(git_odb_object **out, struct home *h, const git_oid *id, git_object_t type);
 /* What the branch points at; HOME_NOT_FOUND without a failure text if there is no commit yet. */

@@ -387,9 +387,12 @@ static int publish(struct home_snapshot *s, const git_oid *id, bool durable)
 
 	if (r != HOME_OK)
 		return r;
-	r = objects_write(s->objects, durable);
+	/* All files are written before the first is waited for. */
+	r = branch_write(&b, id);
 	if (r == HOME_OK)
-		r = branch_write(&b, id, durable);
+		r = objects_write(s->objects, durable);
+	if (r == HOME_OK && durable)
+		r = branch_sync(&b);
 	if (r == HOME_OK)
 		r = objects_publish(s->objects, durable);
 	if (r == HOME_OK)
