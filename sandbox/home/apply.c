@@ -63,7 +63,7 @@ static struct key *base_keys(struct edit *d, char **names, size_t *count)
 
 	for (struct edit *c = d->child; c; c = c->sibling) {
 		n += 4;
-		bytes += 2 * (c->len + sizeof NAMES_MARK);
+		bytes += 2 * NAMES_ROOM(c->len);
 	}
 	keys = calloc(n, sizeof *keys);
 	p = *names = malloc(bytes);
@@ -279,7 +279,7 @@ static struct key *new_keys(struct edit *d, const git_oid *meta, char **names, s
 
 	for (struct edit *c = d->child; c; c = c->sibling) {
 		n++;
-		bytes += c->len + sizeof NAMES_MARK;
+		bytes += NAMES_ROOM(c->len);
 	}
 	keys = calloc(n, sizeof *keys);
 	p = *names = malloc(bytes);

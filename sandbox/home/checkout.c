@@ -93,6 +93,7 @@ static int leaf(struct checkout *c, unsigned mode, const git_oid *id)
 static int step(struct checkout *c)
 {
 	struct level *l = &c->levels[c->depth - 1];
+	char name[NAMES_MAX + 1];
 	struct gittree_entry e;
 	size_t n;
 	git_oid id;
@@ -105,11 +106,11 @@ static int step(struct checkout *c)
 		return r == 0 ? HOME_OK : repo_fail(HOME_BROKEN, "malformed tree");
 	}
 	l->offset = e.end;
-	n = names_real(e.name, e.len);
+	n = names_real(name, e.name, e.len);
 	if (n == 0 || (c->depth == 1 && strcmp(e.name, NAMES_META) == 0))
 		return HOME_OK;
 	c->path.len = l->path_len;
-	buf_put(&c->path, e.name, n);
+	buf_put(&c->path, name, n);
 	if (!buf_ok(&c->path))
 		return out_of_memory();
 	git_oid_fromraw(&id, e.id);

@@ -137,13 +137,14 @@ static void pop(struct walk *w)
 static int differs(struct walk *w, const struct gittree_entry *old, const struct gittree_entry *new)
 {
 	const struct gittree_entry *e = new ? new : old;
-	size_t n = names_real(e->name, e->len);
+	char name[NAMES_MAX + 1];
+	size_t n = names_real(name, e->name, e->len);
 	git_oid ids[2];
 
 	if (n == 0 || (w->depth == 1 && strcmp(e->name, NAMES_META) == 0))
 		return HOME_OK;
 	w->path.len = w->levels[w->depth - 1].path_len;
-	buf_put(&w->path, e->name, n);
+	buf_put(&w->path, name, n);
 	if (old)
 		git_oid_fromraw(&ids[OLD], old->id);
 	if (new)

@@ -84,9 +84,9 @@ static bool short_name(const struct special *sp, const char *f, size_t n)
 }
 
 /* One part of a name, between backslashes. */
-static bool looks_like_git(const char *s, size_t n)
+static bool part_is_gits(const char *s, size_t n)
 {
-	char f[NAMES_MAX + 1];
+	char f[NAMES_LIMIT];
 
 	n = fold(f, s, n);
 	if (strcmp(f, ".git") == 0 || strcmp(f, "git~1") == 0)
@@ -95,6 +95,19 @@ static bool looks_like_git(const char *s, size_t n)
 		if ((f[0] == '.' && strcmp(f + 1, specials[i].name) == 0) ||
 			short_name(&specials[i], f, n))
 			return true;
+	return false;
+}
+
+static bool is_gits(const char *name, size_t n)
+{
+	for (const char *s = name, *end = name + n; s <= end;) {
+		const char *back = memchr(s, '\\', (size_t)(end - s));
+		size_t len = back ? (size_t)(back - s) : (size_t)(end - s);
+
+		if (part_is_gits(s, len))
+			return true;
+		s += len + 1;
+	}
 	return false;
 }
 
@@ -113,15 +126,7 @@ enum names_class names_class(const char *name, size_t n)
 		if (name[0] == '.' && n == strlen(specials[i].name) + 1 &&
 			memcmp(name + 1, specials[i].name, n - 1) == 0)
 			return specials[i].exact;
-	for (const char *s = name, *end = name + n; s <= end;) {
-		const char *back = memchr(s, '\\', (size_t)(end - s));
-		size_t len = back ? (size_t)(back - s) : (size_t)(end - s);
-
-		if (looks_like_git(s, len))
-			return NAMES_ESCAPE;
-		s += len + 1;
-	}
-	return NAMES_PLAIN;
+	return is_gits(name, n) ? NAMES_ESCAPE : NAMES_PLAIN;
 }
 
 /* -- content ---------------------------------------------------------------- */
@@ -221,26 +226,86 @@ bool names_content_ok(enum names_class c, const char *data, size_t n)
 
 /* -- spelling --------------------------------------------------------------- */
 
+#define MARK_LEN  (sizeof NAMES_MARK - 1)
+#define CODED_LEN (sizeof NAMES_CODED - 1)
+
+static bool begins_coded(const char *s, size_t n)
+{
+	return n >= CODED_LEN && memcmp(s, NAMES_CODED, CODED_LEN) == 0;
+}
+
+static size_t store_coded(char *out, const char *name, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t len = CODED_LEN;
+
+	memcpy(out, NAMES_CODED, CODED_LEN);
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)name[i];
+
+		if (c == '%' || c == ':' || c == '\\' || c >= 0x80) {
+			out[len++] = '%';
+			out[len++] = digits[c >> 4];
+			out[len++] = digits[c & 15];
+		} else {
+			out[len++] = (char)c;
+		}
+	}
+	memcpy(out + len, NAMES_MARK, sizeof NAMES_MARK);
+	return len + MARK_LEN;
+}
+
 size_t names_store(char out[NAMES_LIMIT], const char *name, size_t n, bool escaped)
 {
 	memcpy(out, name, n);
-	if (escaped) {
-		memcpy(out + n, NAMES_MARK, sizeof NAMES_MARK - 1);
-		n += sizeof NAMES_MARK - 1;
-	}
 	out[n] = '\0';
-	return n;
+	if (!escaped)
+		return n;
+	memcpy(out + n, NAMES_MARK, sizeof NAMES_MARK);
+	n += MARK_LEN;
+	if (!begins_coded(name, n - MARK_LEN) && !is_gits(out, n))
+		return n;
+	return store_coded(out, name, n - MARK_LEN);
 }
 
-size_t names_real(const char *stored, size_t n)
+static int hex(char c)
 {
-	size_t mark = sizeof NAMES_MARK - 1;
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
-	if (n >= mark && memcmp(stored + n - mark, NAMES_MARK, mark) == 0)
-		n -= mark;
+static size_t real_coded(char *out, const char *s, size_t n)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && len < NAMES_MAX; i++) {
+		if (s[i] != '%') {
+			out[len++] = s[i];
+			continue;
+		}
+		if (n - i < 3 || hex(s[i + 1]) < 0 || hex(s[i + 2]) < 0)
+			return 0;
+		out[len++] = (char)(hex(s[i + 1]) * 16 + hex(s[i + 2]));
+		i += 2;
+	}
+	return len;
+}
+
+size_t names_real(char out[NAMES_MAX + 1], const char *stored, size_t n)
+{
+	if (n >= NAMES_LIMIT)
+		return 0;
+	if (n >= MARK_LEN && memcmp(stored + n - MARK_LEN, NAMES_MARK, MARK_LEN) == 0) {
+		n -= MARK_LEN;
+		if (begins_coded(stored, n)) {
+			n = real_coded(out, stored + CODED_LEN, n - CODED_LEN);
+			stored = out;
+		}
+	}
 	if (n == 0 || n > NAMES_MAX || memchr(stored, '/', n) || memchr(stored, '\0', n))
 		return 0;
 	if (stored[0] == '.' && (n == 1 || (n == 2 && stored[1] == '.')))
 		return 0;
+	memmove(out, stored, n);
+	out[n] = '\0';
 	return n;
 }

@@ -5,10 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * A name that git refuses is stored with the mark appended. That does not help where a backslash,
+ * a colon or an invisible or malformed character ends what git looks at: there the name is stored
+ * between NAMES_CODED and the mark, with every byte of those kinds, and the percent sign, as %hh.
+ */
 #define NAMES_META  "%sg-meta" /* the blob at the root that holds what git cannot express */
 #define NAMES_MARK  "%sg"      /* ends a stored name that is not the real one */
-#define NAMES_MAX   255        /* bytes of a real component */
-#define NAMES_LIMIT (NAMES_MAX + sizeof NAMES_MARK) /* room for a stored one and its NUL */
+#define NAMES_CODED "%sg="
+#define NAMES_MAX   255 /* bytes of a real component */
+/* Room for the stored form of n bytes and a NUL, and of the longest. */
+#define NAMES_ROOM(n) (3 * (n) + sizeof NAMES_CODED + sizeof NAMES_MARK)
+#define NAMES_LIMIT   NAMES_ROOM(NAMES_MAX)
 
 enum names_class {
 	NAMES_PLAIN, /* stored as it is */
@@ -24,9 +32,9 @@ enum names_class names_class(const char *name, size_t n);
 /* Whether git accepts a regular file with this content (whole, n bytes) under a name of the class. */
 bool names_content_ok(enum names_class c, const char *data, size_t n);
 
-/* The stored form into out; escaped adds the mark. Returns its length. n <= NAMES_MAX. */
+/* The stored form into out, NUL-terminated; escaped says that it may not be the name itself. Returns its length. n <= NAMES_MAX. */
 size_t names_store(char out[NAMES_LIMIT], const char *name, size_t n, bool escaped);
-/* Length of the real name at the start of a stored one; 0 if no file can have that name. */
-size_t names_real(const char *stored, size_t n);
+/* The real name of a stored one into out, NUL-terminated. Returns its length; 0 if no file can have that name. */
+size_t names_real(char out[NAMES_MAX + 1], const char *stored, size_t n);
 
 #endif

@@ -75,7 +75,7 @@ static UNUSED int setup(void **state)
 static UNUSED int git(struct buf *out, struct fixture *f, ...)
 {
 	char *const env[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"HOME=/nonexistent"},
-			(char[]){"GIT_CONFIG_NOSYSTEM=1"}, (char[]){"LC_ALL=C"}, NULL};
+		(char[]){"GIT_CONFIG_NOSYSTEM=1"}, (char[]){"LC_ALL=C"}, NULL};
 	char *argv[24] = {(char[]){"git"}, (char[]){"-C"}, f->dir};
 	posix_spawn_file_actions_t actions;
 	int pipes[2], status, n = 3;
@@ -103,10 +103,10 @@ static UNUSED int git(struct buf *out, struct fixture *f, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-#define assert_git(out, f, ...)                                                      \
-	do {                                                                         \
-		if (git(out, f, "--git-dir", (f)->repo, __VA_ARGS__, NULL) != 0)     \
-			fail_msg("git: %s", buf_str(out));                           \
+#define assert_git(out, f, ...)                                                                    \
+	do {                                                                                       \
+		if (git(out, f, "--git-dir", (f)->repo, __VA_ARGS__, NULL) != 0)                   \
+			fail_msg("git: %s", buf_str(out));                                         \
 	} while (0)
 
 /* git fsck --strict has nothing to say. */
@@ -130,7 +130,8 @@ static UNUSED struct home_snapshot *begin(struct fixture *f)
 	return s;
 }
 
-static UNUSED void put_bytes(struct home_snapshot *s, const char *path, unsigned mode, const void *p, size_t n)
+static UNUSED void put_bytes(
+	struct home_snapshot *s, const char *path, unsigned mode, const void *p, size_t n)
 {
 	int fd = io_memfd("file", p, n);
 
@@ -144,10 +145,16 @@ static UNUSED void put(struct home_snapshot *s, const char *path, unsigned mode,
 	put_bytes(s, path, mode, text, strlen(text));
 }
 
-static UNUSED int commit_as(struct fixture *f, struct home_snapshot *s, const char *command, home_id id)
+static UNUSED int commit_as(
+	struct fixture *f, struct home_snapshot *s, const char *command, home_id id)
 {
-	struct home_commit_info info = {.tool = "shell", .email = "c1@ws", .command = command,
-			.outcome = "exit 0", .request_id = "req_1", .duration_ms = 12, .time = f->clock++};
+	struct home_commit_info info = {.tool = "shell",
+		.email = "c1@ws",
+		.command = command,
+		.outcome = "exit 0",
+		.request_id = "req_1",
+		.duration_ms = 12,
+		.time = f->clock++};
 
 	return home_snapshot_commit(s, &info, id);
 }
