@@ -21,7 +21,7 @@ enum { OLD, NEW };
 struct walk {
 	struct home *h;
 	struct history *y;
-	const git_oid *commit;
+	git_oid commit; /* that is being compared with its parent, and its time */
 	int64_t time;
 	struct level *levels;
 	size_t depth;
@@ -86,7 +86,7 @@ static int record(struct walk *w, unsigned mode, const git_oid *blob)
 	if (*at) {
 		c = &y->changes[*at - 1];
 		/* A name that is stored otherwise than before is gone and there in one commit. */
-		if (c->mode != 0 || mode == 0 || !git_oid_equal(&c->commit, w->commit))
+		if (c->mode != 0 || mode == 0 || !git_oid_equal(&c->commit, &w->commit))
 			return HOME_OK;
 	} else {
 		c = &y->changes[y->n];
@@ -98,7 +98,7 @@ static int record(struct walk *w, unsigned mode, const git_oid *blob)
 	}
 	c->mode = mode;
 	git_oid_cpy(&c->blob, blob);
-	git_oid_cpy(&c->commit, w->commit);
+	git_oid_cpy(&c->commit, &w->commit);
 	c->time = w->time;
 	return HOME_OK;
 }
@@ -133,10 +133,10 @@ static void pop(struct walk *w)
 	git_odb_object_free(l->tree[NEW]);
 }
 
-/* One entry that differs; old or new is NULL if it is on one side only. Both are folders, or none is. */
-static int differs(struct walk *w, const struct gittree_entry *old, const struct gittree_entry *new)
+/* One entry e that differs: old, new or both, with NULL for the side it is not on. Both are folders, or none is. */
+static int differs(struct walk *w, const struct gittree_entry *e, const unsigned char *old,
+	const unsigned char *new)
 {
-	const struct gittree_entry *e = new ? new : old;
 	char name[NAMES_MAX + 1];
 	size_t n = names_real(name, e->name, e->len);
 	git_oid ids[2];
@@ -145,17 +145,16 @@ static int differs(struct walk *w, const struct gittree_entry *old, const struct
 		return HOME_OK;
 	w->path.len = w->levels[w->depth - 1].path_len;
 	buf_put(&w->path, name, n);
-	if (old)
-		git_oid_fromraw(&ids[OLD], old->id);
-	if (new)
-		git_oid_fromraw(&ids[NEW], new->id);
 	if (e->mode == GITTREE_DIR) {
 		buf_putc(&w->path, '/');
+		git_oid_fromraw(&ids[OLD], old ? old : e->id);
+		git_oid_fromraw(&ids[NEW], new ? new : e->id);
 		return push(w, old ? &ids[OLD] : NULL, new ? &ids[NEW] : NULL);
 	}
 	if (e->mode != GITTREE_FILE && e->mode != GITTREE_EXEC && e->mode != GITTREE_LINK)
 		return HOME_OK;
-	return record(w, new ? new->mode : 0, &ids[new ? NEW : OLD]);
+	git_oid_fromraw(&ids[NEW], e->id);
+	return record(w, new ? e->mode : 0, &ids[NEW]);
 }
 
 static int next(struct gittree_entry *e, const struct level *l, int side)
@@ -188,7 +187,7 @@ static int step(struct walk *w)
 		l->at[NEW] = new.end;
 	if (c == 0 && old.mode == new.mode && memcmp(old.id, new.id, GIT_OID_RAWSZ) == 0)
 		return HOME_OK;
-	return differs(w, c <= 0 ? &old : NULL, c >= 0 ? &new : NULL);
+	return differs(w, c >= 0 ? &new : &old, c <= 0 ? old.id : NULL, c >= 0 ? new.id : NULL);
 }
 
 static int compare(struct walk *w, const git_oid *old, const git_oid *new)
@@ -221,7 +220,7 @@ static int commits(struct walk *w, const git_oid *head, const git_oid *until)
 	int r = repo_commit(&now, w->h, &id);
 
 	while (r == HOME_OK && !(until && git_oid_equal(&id, until))) {
-		w->commit = &id;
+		w->commit = id;
 		w->time = now.time;
 		if (!now.has_parent) {
 			r = until ? repo_fail(HOME_NOT_FOUND, "not an ancestor")
