@@ -7,6 +7,7 @@
 #include "app/base/json.h"
 #include "app/dialect/chat.h"
 #include "app/dialect/chat_args.h"
+#include "app/dialect/chat_halves.h"
 #include "app/dialect/chat_tool.h"
 #include "sandbox/sys/log.h"
 
@@ -19,6 +20,7 @@ struct slot {
 	const char *id;  /* the provider's, NULL until it says one */
 	struct buf name; /* may come in fragments */
 	struct chat_args args;
+	struct chat_halves halves;
 	size_t sent;       /* bytes of args that were emitted */
 	struct call *call; /* NULL before CALL_START; in the turn's arena */
 };
@@ -223,7 +225,8 @@ static void fill(struct chat_calls *cs, struct slot *s, const struct piece *p)
 	if (p->name != NULL && s->call == NULL && strcmp(buf_str(&s->name), p->name) != 0)
 		buf_puts(&s->name, p->name);
 	if (p->args != NULL) {
-		chat_args_put(&s->args, p->args, strlen(p->args));
+		const char *args = chat_halves_join(&s->halves, cs->arena, p->args);
+		chat_args_put(&s->args, args, strlen(args));
 	} else if (p->object != NULL && !s->args.filled) {
 		char *text = cJSON_PrintUnformatted(p->object);
 		if (text != NULL)

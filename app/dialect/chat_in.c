@@ -7,6 +7,7 @@
 #include "app/dialect/chat.h"
 #include "app/dialect/chat_calls.h"
 #include "app/dialect/chat_details.h"
+#include "app/dialect/chat_halves.h"
 #include "app/dialect/chat_think.h"
 #include "app/dialect/sse.h"
 
@@ -23,6 +24,8 @@ struct chat_in {
 	size_t content; /* bytes of texts, arguments and details that were kept or emitted */
 	struct sse_parser *sse;
 	struct buf whole;
+	struct arena *frame; /* of the frame that is being taken */
+	struct chat_halves text_halves, reasoning_halves;
 	struct chat_think think;
 	struct chat_details details;
 	struct chat_calls *calls;
@@ -130,7 +133,8 @@ static int take_content(struct chat_in *c, const cJSON *content)
 		return take_parts(c, content, false);
 	if (!cJSON_IsString(content))
 		return 0;
-	return chat_think_put(&c->think, content->valuestring, strlen(content->valuestring));
+	const char *s = chat_halves_join(&c->text_halves, c->frame, content->valuestring);
+	return chat_think_put(&c->think, s, strlen(s));
 }
 
 /* The same reasoning may come under several names in one delta: it is said once. */
@@ -148,6 +152,7 @@ static int take_reasoning(struct chat_in *c, const cJSON *delta, size_t frame)
 		if (s == NULL || *s == '\0')
 			continue;
 		c->field = fields[i];
+		s = chat_halves_join(&c->reasoning_halves, c->frame, s);
 		return say_string(c, EVENT_REASONING, s);
 	}
 	if (!cJSON_IsArray(details))
@@ -306,6 +311,16 @@ static int take_chunk(struct chat_in *c, const cJSON *o, size_t frame)
 	return 0;
 }
 
+/* The strict parser first; what it refuses may be a character cut in two. */
+static int parse_frame(cJSON **o, struct arena *a, const char *data, size_t n)
+{
+	if (json_parse(o, a, data, n, NULL) == 0)
+		return 0;
+	size_t len;
+	const char *marked = chat_halves_mark(a, data, n, &len);
+	return json_parse(o, a, marked, len, NULL);
+}
+
 static int take_frame(void *ctx, const char *event, const char *data, size_t n)
 {
 	struct chat_in *c = ctx;
@@ -319,15 +334,15 @@ static int take_frame(void *ctx, const char *event, const char *data, size_t n)
 		c->done = true;
 		return 0;
 	}
-	/* Of its own, for a stream is thousands of these. */
-	struct arena *scratch = arena_new();
-	if (json_parse(&o, scratch, data, n, NULL) != 0)
+	/* An arena of its own, for a stream is thousands of these. */
+	c->frame = arena_new();
+	if (parse_frame(&o, c->frame, data, n) != 0)
 		c->code = c->flushing ? 0 : fail(c, "sent a frame that is no JSON");
 	else if (strcmp(event, "error") == 0)
 		c->code = chat_error_json(c->err, 0, o);
 	else if (cJSON_IsObject(o))
 		c->code = take_chunk(c, o, n);
-	arena_free(scratch);
+	arena_free(c->frame);
 	return c->code;
 }
 

@@ -145,6 +145,33 @@ static void content_in_parts_is_taken(void **state)
 		"reasoning \"hm\"\ntext \"yes\"\nturn stop 0/0/0 0/0\n");
 }
 
+static void characters_cut_in_two_are_joined(void **state)
+{
+	chatin_gives(*state,
+		DELTA("\"reasoning\":\"\\ud83d\"") DELTA("\"reasoning\":\"\\ude00!\"")
+			CONTENT("a\\uD83D") CONTENT("") CONTENT("\\uDE00b \\ud83d\\ude01 \\u00e9")
+				CALLS(ONE_CALL("0", "a", "{\\\"a\\\":\\\"\\ud83d"))
+					CALLS("{\"index\":0,\"function\":{\"arguments\":"
+					      "\"\\ude00\\\"}\"}}") FINISH("tool_calls"),
+		"reasoning \"\xf0\x9f\x98\x80!\"\n"
+		"text \"a\"\ntext \"\xf0\x9f\x98\x80"
+		"b \xf0\x9f\x98\x81 \xc3\xa9\"\n"
+		"start 1 shell shell\nargs 1 \"{\\\"a\\\":\\\"\"\n"
+		"args 1 \"\xf0\x9f\x98\x80\\\"}\"\n"
+		"end 1 \"{\\\"a\\\":\\\"\xf0\x9f\x98\x80\\\"}\"\nturn calls 0/0/0 0/0 raw "
+		"{\"field\":\"reasoning\"}\n");
+}
+
+static void halves_without_their_other_are_replaced(void **state)
+{
+	chatin_gives(*state,
+		CONTENT("x\\ud83dy") CONTENT("\\ude00") CONTENT("\\ud83d")
+			CONTENT("\\ud83dz\\u0000\xff") CONTENT("\\ud83d") FINISH("stop"),
+		"text \"x\xef\xbf\xbdy\"\ntext \"\xef\xbf\xbd\"\n"
+		"text \"\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\"\n"
+		"turn stop 0/0/0 0/0\n");
+}
+
 static void a_refusal_is_a_refusal(void **state)
 {
 	chatin_gives(*state, DELTA("\"content\":null,\"refusal\":\"No.\"") FINISH("content_filter"),
@@ -364,6 +391,8 @@ int main(void)
 		T(reasoning_under_two_names_is_said_once),
 		T(details_in_pieces_become_one_entry),
 		T(content_in_parts_is_taken),
+		T(characters_cut_in_two_are_joined),
+		T(halves_without_their_other_are_replaced),
 		T(a_refusal_is_a_refusal),
 		T(line_ends_comments_and_event_names_do_not_matter),
 		T(the_last_frame_needs_no_empty_line),
