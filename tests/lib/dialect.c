@@ -260,6 +260,56 @@ const struct dialect_scene *dialect_scene(const char *name)
 	return s;
 }
 
+/* -- turns --------------------------------------------------------------------- */
+
+static const char *part_text(struct arena *a, const struct part *p)
+{
+	switch (p->kind) {
+	case PART_TEXT:
+		return p->text;
+	case PART_REFUSAL:
+		return arena_printf(a, "refusal %s", p->text);
+	case PART_IMAGE:
+		return arena_printf(a, "image %s%s%s", p->url, p->detail ? " " : "",
+			p->detail ? p->detail : "");
+	case PART_FILE:
+		break;
+	}
+	return arena_printf(a, "file %s %s", p->filename ? p->filename : "-", p->url);
+}
+
+static const char *item_text(struct arena *a, const struct item *it)
+{
+	static const char *const roles[] = {"system", "user", "assistant"};
+	const char *line;
+	switch (it->kind) {
+	case ITEM_REASONING:
+		return arena_printf(a, "reasoning: %s", it->reasoning);
+	case ITEM_CALL:
+		return arena_printf(a, "call %s %s%s %s", it->call.id,
+			it->call.tool == TOOL_CLIENT ? "" : "!", it->call.name, it->call.arguments);
+	case ITEM_RESULT:
+		return arena_printf(a, "result %s: %s", it->call_id, it->text);
+	case ITEM_MESSAGE:
+		break;
+	}
+	line = arena_printf(a, "%s: ", roles[it->role]);
+	for (const struct part *p = it->parts; p; p = p->next)
+		line = arena_printf(a, "%s%s%s", line, part_text(a, p), p->next ? ", " : "");
+	return line;
+}
+
+const char *dialect_items(struct arena *a, const struct turn *t)
+{
+	const char *all = "";
+	for (const struct item *it = t->items.first; it; it = it->next)
+		all = arena_printf(a, "%s%s\n", all, item_text(a, it));
+	/* Whoever appends to the list relies on it. */
+	if (*t->items.last)
+		return "the list's end is not its last item";
+	return all;
+}
+
 /* -- reading ------------------------------------------------------------------ */
 
 int dialect_write(void *ctx, const char *p, size_t n)

@@ -6,6 +6,7 @@
 
 #include "app/base/arena.h"
 #include "app/core/event.h"
+#include "app/core/turn.h"
 #include "app/dialect/sse.h"
 
 /* An encoder being fed. */
@@ -46,6 +47,12 @@ extern const struct dialect_scene dialect_scenes[]; /* ends with a name of NULL 
 cJSON *dialect_frames(const char *stream, size_t n, size_t step);
 /* NULL if all of want is in got, or what is not, in static memory. Ids and times need to correspond only. */
 const char *dialect_differ(const cJSON *want, const cJSON *got);
+
+/*
+ * The items of a turn, one a line: "system: text", "user: text, image URL", "assistant: …",
+ * "reasoning: …", "call ID NAME arguments" (server tools with a "!"), "result ID: text".
+ */
+const char *dialect_items(struct arena *a, const struct turn *t);
 
 /* A writer that appends to the buf ctx. */
 int dialect_write(void *ctx, const char *p, size_t n);
