@@ -23,6 +23,7 @@ int api_messages(struct req *r, struct err *e)
 	rc = messages_decode(rq, r->arena, body, http_header(r, "x-session-id"), e);
 	if (rc < 0)
 		return rc;
+	rq->request_id = r->id;
 	job = (struct stream_job){
 		.turn = &rq->turn,
 		.streamed = rq->stream,

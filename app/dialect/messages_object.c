@@ -119,8 +119,11 @@ cJSON *messages_object_delta(const char *stop_reason, const char *stop_sequence)
 void messages_object_end(cJSON *message, const cJSON *delta, const cJSON *usage)
 {
 	const cJSON *v;
-	cJSON_ArrayForEach(v, delta) cJSON_ReplaceItemInObjectCaseSensitive(
-		message, v->string, cJSON_Duplicate(v, true));
+	cJSON_ArrayForEach(v, delta)
+	{
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			message, v->string, cJSON_Duplicate(v, true));
+	}
 	cJSON_ReplaceItemInObjectCaseSensitive(message, "usage", cJSON_Duplicate(usage, true));
 }
 

@@ -68,7 +68,9 @@ static void add_tools(cJSON *o, const cJSON *body)
 	cJSON *tools = cJSON_AddArrayToObject(o, "tools");
 	const cJSON *tool;
 	cJSON_ArrayForEach(tool, json_member(body, "tools"))
+	{
 		cJSON_AddItemToArray(tools, echo_tool(tool));
+	}
 }
 
 static void add_reasoning(cJSON *o, const cJSON *body)
@@ -201,7 +203,10 @@ static void add_asked_action(cJSON *item, const char *arguments)
 	cJSON *asked = cJSON_Parse(arguments);
 	const cJSON *commands = json_member(asked, "commands"), *v;
 	bool usual = cJSON_IsArray(commands);
-	cJSON_ArrayForEach(v, commands) usual = usual && cJSON_IsString(v);
+	cJSON_ArrayForEach(v, commands)
+	{
+		usual = usual && cJSON_IsString(v);
+	}
 	if (usual) {
 		const struct result none = {.timeout_ms = -1, .max_output_length = -1};
 		cJSON *action = result_action(&none);
