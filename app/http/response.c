@@ -269,6 +269,8 @@ static void log_access(const struct req *r, int status)
 	buf_puts(&b, ",\"path\":");
 	buf_put_json(&b, r->path, strnlen(r->path, PATH_LOGGED_MAX));
 	buf_printf(&b, ",\"status\":%d,\"ms\":%.1f,\"bytes\":%lld,", status, ms, r->io->written);
+	if (r->io->gone)
+		buf_puts(&b, "\"client_gone\":true,");
 	log_write_with(LOG_INFO, buf_str(&b), "request");
 	buf_free(&b);
 }

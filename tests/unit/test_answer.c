@@ -230,6 +230,7 @@ static void write_to_a_client_that_left(void **state)
 	assert_true(fcgi_read(&c, "data: x", 1000));
 	done();
 	assert_true(fcgi_server_logged(&server, "write says -17", 2000));
+	assert_true(fcgi_server_logged(&server, "\"client_gone\":true", 1000));
 }
 
 static void silent_client_stays(void **state)
