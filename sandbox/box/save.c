@@ -15,8 +15,7 @@
 
 #define ANSWER_MS  60000 /* for each message of init: it may have a large home to walk */
 #define FREEZE_MS  10000
-#define FILE_MAX   ((uint64_t)1 << 30) /* larger files are skipped */
-#define TIMES_MAX  1000000             /* files whose times are remembered for the list */
+#define TIMES_MAX  1000000 /* files whose times are remembered for the list */
 #define REASON_BAD "its path cannot be saved"
 
 /* A file that was saved, with the time that orders the list of an answer. */
@@ -90,12 +89,6 @@ static void skip(struct look *k, const char *path, const char *reason)
 	free(s->skip_reason[s->nskips]);
 }
 
-static void skip_saved(struct look *k, const char *path, const char *reason)
-{
-	skip(k, path, reason);
-	note(k, home_snapshot_skip(k->snapshot, path, reason));
-}
-
 static void stamp(struct look *k, const char *path, uint64_t mtime_ns)
 {
 	if (k->nstamps == TIMES_MAX)
@@ -120,11 +113,7 @@ static void change_file(struct look *k, const struct wire_change *c, int fd)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		skip_saved(k, c->path, "not a regular file");
-		return;
-	}
-	if (c->size > FILE_MAX) {
-		skip_saved(k, c->path, "larger than 1 GiB");
+		note(k, home_snapshot_skip(k->snapshot, c->path, "not a regular file"));
 		return;
 	}
 	note(k, home_snapshot_file(k->snapshot, c->path, c->mode, fd, c->size));
@@ -151,7 +140,7 @@ static void change(struct look *k, const struct wire_change *c, int fd)
 		note(k, home_snapshot_dir(k->snapshot, c->path, c->mode, c->empty));
 		return;
 	case WIRE_SKIPPED:
-		skip_saved(k, c->path, c->text);
+		note(k, home_snapshot_skip(k->snapshot, c->path, c->text));
 		return;
 	case WIRE_CHANGE__MAX:
 		return;
@@ -323,6 +312,17 @@ static void list_files(struct look *k)
 	}
 }
 
+/* The repository knows best what it does not hold; what has no place in it was noted before. */
+static void list_skips(struct look *k)
+{
+	size_t listed, all;
+	const struct home_skip *h = home_snapshot_skips(k->snapshot, &listed, &all);
+
+	for (size_t i = 0; i < listed; i++)
+		skip(k, h[i].path, h[i].reason);
+	k->s->nskipped += (uint32_t)(all - listed);
+}
+
 static int commit(struct look *k, const struct home_commit_info *info)
 {
 	int rc = HOME_OK;
@@ -336,6 +336,8 @@ static int commit(struct look *k, const struct home_commit_info *info)
 		k->s->commit[0] = 0;
 	else if (*k->s->commit)
 		list_files(k);
+	if (k->snapshot && !k->failed)
+		list_skips(k);
 	return k->failed;
 }
 
