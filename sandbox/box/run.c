@@ -426,9 +426,10 @@ int64_t run_due(const struct box *b)
 void run_abandon(struct box *b)
 {
 	switch (b->run.state) {
-	case RUN_NONE: /* it is being told that it starts */
+	case RUN_NONE: /* if there is one, it is just being told that it starts */
 	case RUN_ENV:
-		finish(b);
+		if (b->run.job)
+			finish(b);
 		return;
 	case RUN_ON:
 		kill_it(b);
