@@ -161,7 +161,7 @@ static void silence_is_bridged_by_idle_events(void **state)
 	serve(f, ANSWERS(STEPS(OK, CONTENT("a"), "@sleep 350", FINISH)));
 	assert_int_equal(ask(f), 0);
 	const char *seen = buf_str(&f->seen.seen);
-	assert_int_equal(strncmp(seen, "text \"a\"\nidle\nidle\n", 20), 0);
+	assert_int_equal(strncmp(seen, "text \"a\"\nidle\nidle\n", 19), 0);
 	assert_true((int64_t)f->seen.idles <= f->took / 100);
 }
 
