@@ -23,6 +23,21 @@ static const char *served(const struct conf_provider *p, const char *model)
 	return NULL;
 }
 
+/* The built-in model's own name is not for a catch-all to take: it works on every server. */
+static const struct conf_provider *find(const struct conf *c, const char *model, const char **name)
+{
+	for (int built_in = 1; built_in >= 0; built_in--) {
+		for (const struct conf_provider *p = c->providers; p != NULL; p = p->next) {
+			if ((strcmp(p->protocol, "script") == 0) != built_in)
+				continue;
+			*name = served(p, model);
+			if (*name != NULL)
+				return p;
+		}
+	}
+	return NULL;
+}
+
 const struct conf_provider *upstream_find(
 	const struct conf *c, const char *model, const char **name, struct arena *a, struct err *e)
 {
@@ -31,30 +46,18 @@ const struct conf_provider *upstream_find(
 		err_set(e, ERR_INVALID_REQUEST, "model", "model: expected the name of a model");
 		return NULL;
 	}
-	for (const struct conf_provider *p = c->providers; p != NULL && strlen(model) <= MODEL_MAX;
-		p = p->next) {
-		const char *found = served(p, model);
-		if (found == NULL)
-			continue;
-		*name = arena_strdup(a, found);
-		return p;
-	}
-	err_set(e, ERR_NOT_FOUND, "model", "model: no provider serves '%.100s'", model);
-	return NULL;
-}
-
-static bool is_first(const struct conf *c, const struct conf_provider *mine, const char *model)
-{
-	const struct conf_provider *p = c->providers;
-	while (p != NULL && p != mine && served(p, model) == NULL)
-		p = p->next;
-	return p == mine;
+	const struct conf_provider *p = strlen(model) <= MODEL_MAX ? find(c, model, name) : NULL;
+	if (p == NULL)
+		err_set(e, ERR_NOT_FOUND, "model", "model: no provider serves '%.100s'", model);
+	*name = arena_strdup(a, *name);
+	return p;
 }
 
 void upstream_models(const struct conf *c,
 	void (*fn)(void *ctx, const char *model, const struct conf_provider *p), void *ctx)
 {
 	struct arena *scratch = arena_new();
+	const char *name;
 	for (const struct conf_provider *p = c->providers; p != NULL; p = p->next) {
 		for (char **glob = p->models; glob != NULL && *glob != NULL; glob++) {
 			if (strpbrk(*glob, "*?[\\") != NULL)
@@ -62,7 +65,7 @@ void upstream_models(const struct conf *c,
 			const char *model = arena_printf(
 				scratch, "%s%s", p->prefix != NULL ? p->prefix : "", *glob);
 			/* One that an earlier provider serves under this name never gets here. */
-			if (is_first(c, p, model))
+			if (find(c, model, &name) == p)
 				fn(ctx, model, p);
 		}
 	}

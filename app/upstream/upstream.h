@@ -9,7 +9,7 @@
 /* Once a process. */
 int upstream_global_init(void);
 
-/* Which provider serves a model: by prefix and globs, in the file's order. NULL and ERR_NOT_FOUND naming the model. name: the model as the provider knows it. */
+/* Which provider serves a model: by prefix and globs, in the file's order, the built-in one before all. NULL and ERR_NOT_FOUND naming the model. name: the model as the provider knows it. */
 const struct conf_provider *upstream_find(
 	const struct conf *c, const char *model, const char **name, struct arena *a, struct err *e);
 

@@ -57,8 +57,14 @@ static void the_first_that_fits_serves(void **state)
 	(void)state;
 	serves(&first, "acme/other", "local", "acme/other");
 	serves(&first, "lumen-9b", "local", "lumen-9b");
-	serves(&first, "sandgate/script", "local", "sandgate/script");
+	serves(&first, "sandgate/other", "local", "sandgate/other");
 	serves(&alone, "sandgate/script", "script", "script");
+}
+
+static void no_catch_all_takes_the_built_in_models_name(void **state)
+{
+	(void)state;
+	serves(&first, "sandgate/script", "script", "script");
 }
 
 static void what_nobody_serves_is_not_found(void **state)
@@ -97,8 +103,8 @@ static void models_are_listed_under_the_names_that_reach_them(void **state)
 	struct buf b;
 	buf_init(&b, 1024);
 	upstream_models(&(struct conf){.providers = &first}, note, &b);
-	/* The glob of "local" takes the built-in model's name. */
-	assert_string_equal(buf_str(&b), "acme/lumen-9b=acme lumen-9b=local ");
+	assert_string_equal(
+		buf_str(&b), "acme/lumen-9b=acme lumen-9b=local sandgate/script=script ");
 	buf_reset(&b);
 	upstream_models(&(struct conf){.providers = &alone}, note, &b);
 	assert_string_equal(buf_str(&b), "acme/lumen-9b=acme sandgate/script=script ");
@@ -110,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_prefix_is_taken_off),
 		cmocka_unit_test(the_first_that_fits_serves),
+		cmocka_unit_test(no_catch_all_takes_the_built_in_models_name),
 		cmocka_unit_test(what_nobody_serves_is_not_found),
 		cmocka_unit_test(no_name_is_a_bad_request),
 		cmocka_unit_test(models_are_listed_under_the_names_that_reach_them),
