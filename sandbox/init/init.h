@@ -2,6 +2,7 @@
 #ifndef SANDBOX_INIT_INIT_H
 #define SANDBOX_INIT_INIT_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "sandbox/wire/init.h"
@@ -15,6 +16,7 @@ struct init {
 	int events;               /* counts out-of-memory kills */
 	int home;                 /* folder */
 	int signals;              /* signalfd of SIGCHLD */
+	sigset_t no_signals;      /* the mask of commands: empty */
 	char prefix;              /* of leaf names: two inits share cmds */
 	struct command *commands; /* running, or with processes left behind */
 	struct scan *scan;

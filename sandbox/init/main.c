@@ -36,6 +36,7 @@
 #include "sandbox/jail/env.h"
 #include "sandbox/jail/filter.h"
 #include "sandbox/jail/image.h"
+#include "sandbox/jail/rlimits.h"
 #include "sandbox/sys/io.h"
 #include "sandbox/sys/log.h"
 
@@ -219,6 +220,13 @@ static void prepare(struct init *i, const char *name)
 	i->home = open(IMAGE_HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (i->home < 0)
 		log_die("%s: %s", IMAGE_HOME, strerror(errno));
+	/* What boxd ignores would stay ignored in every command. */
+	for (int k = 1; k < NSIG; k++)
+		(void)signal(k, SIG_DFL);
+	(void)umask(022);
+	if (rlimits_init() < 0)
+		log_die("limits: %s", strerror(errno));
+	(void)sigemptyset(&i->no_signals);
 	(void)sigemptyset(&child);
 	(void)sigaddset(&child, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &child, NULL) < 0)
@@ -235,6 +243,8 @@ int main(int argc, char **argv)
 {
 	static struct init init;
 
+	/* Started by descriptor, it would be called by a number in lists of processes. */
+	(void)prctl(PR_SET_NAME, "sandgate-init", 0, 0, 0);
 	log_open("sandgate-init", LOG_INFO);
 	if (argc != 2 || !argv[1][0])
 		log_die("started by sandgate-boxd only");

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,16 +64,6 @@ static void make_environment(struct start *s, const struct wire_run *run)
 	s->envp[n] = NULL;
 }
 
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	for (int k = 1; k < NSIG; k++)
-		(void)signal(k, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* The first that memory is taken from, when the container's runs out. */
 static int prefer_as_victim(void)
 {
@@ -103,9 +92,8 @@ static void become_command(
 {
 	char *argv[] = {(char[]){"bash"}, (char[]){"-c"}, (char *)(uintptr_t)command, NULL};
 
-	reset_signals();
-	(void)umask(022);
-	if (setsid() < 0 || prefer_as_victim() < 0 || unshare(CLONE_NEWCGROUP) < 0)
+	if (sigprocmask(SIG_SETMASK, &i->no_signals, NULL) < 0 || setsid() < 0 ||
+		prefer_as_victim() < 0 || unshare(CLONE_NEWCGROUP) < 0)
 		return;
 	if (rlimits_command() < 0 || arrange(fds) < 0)
 		return;

@@ -90,36 +90,25 @@ int mounts_proc(void)
 		"proc", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 }
 
-/* What of /proc speaks of the host, or acts on it. Absent ones are passed over. */
+/*
+ * What of /proc speaks of the host, or acts on it, and is open to more than the host's root. Absent
+ * ones are passed over.
+ */
 static const struct mask {
 	const char *path;
 	enum { HIDE_FILE, HIDE_FOLDER, READ_ONLY } how;
 } masks[] = {
 	{"/proc/kcore", HIDE_FILE},
 	{"/proc/keys", HIDE_FILE},
-	{"/proc/key-users", HIDE_FILE},
-	{"/proc/kmsg", HIDE_FILE},
-	{"/proc/kallsyms", HIDE_FILE},
-	{"/proc/kpagecount", HIDE_FILE},
-	{"/proc/kpageflags", HIDE_FILE},
-	{"/proc/kpagecgroup", HIDE_FILE},
 	{"/proc/latency_stats", HIDE_FILE},
 	{"/proc/timer_list", HIDE_FILE},
 	{"/proc/timer_stats", HIDE_FILE},
 	{"/proc/sched_debug", HIDE_FILE},
 	{"/proc/interrupts", HIDE_FILE},
-	{"/proc/softirqs", HIDE_FILE},
-	{"/proc/iomem", HIDE_FILE},
-	{"/proc/ioports", HIDE_FILE},
-	{"/proc/modules", HIDE_FILE},
-	{"/proc/slabinfo", HIDE_FILE},
-	{"/proc/vmallocinfo", HIDE_FILE},
-	{"/proc/pagetypeinfo", HIDE_FILE},
 	{"/proc/sysrq-trigger", HIDE_FILE},
 	{"/proc/acpi", HIDE_FOLDER},
 	{"/proc/asound", HIDE_FOLDER},
 	{"/proc/scsi", HIDE_FOLDER},
-	{"/proc/pressure", HIDE_FOLDER},
 	{"/proc/bus", READ_ONLY},
 	{"/proc/fs", READ_ONLY},
 	{"/proc/irq", READ_ONLY},

@@ -28,10 +28,10 @@ static int set_caps(uint64_t permitted)
 static int cut_bounding(uint64_t keep)
 {
 	for (unsigned long c = 0; c < CAPS_MAX; c++) {
-		/* Not in the set, or beyond the last one that this kernel knows. */
-		if (keep & PRIVS_CAP(c) || prctl(PR_CAPBSET_READ, c, 0, 0, 0) <= 0)
-			continue;
-		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) < 0)
+		int in = prctl(PR_CAPBSET_READ, c, 0, 0, 0);
+		if (in < 0) /* beyond the last one that this kernel knows */
+			break;
+		if (in && !(keep & PRIVS_CAP(c)) && prctl(PR_CAPBSET_DROP, c, 0, 0, 0) < 0)
 			return -1;
 	}
 	return 0;

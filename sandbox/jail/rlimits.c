@@ -1,8 +1,11 @@
 /* rlimits: per-process limits. SPDX-License-Identifier: ISC */
 #include "sandbox/jail/rlimits.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <sys/resource.h>
+
+#define COMMAND_FILES 4096
 
 #define KIB ((rlim_t)1024)
 #define GIB (KIB * KIB * KIB)
@@ -11,9 +14,8 @@
 static const struct {
 	__rlimit_resource_t what;
 	rlim_t most;
-} command_limits[] = {
+} limits[] = {
 	{RLIMIT_CORE, 0},
-	{RLIMIT_NOFILE, 4096},
 	{RLIMIT_FSIZE, 4 * GIB}, /* sparse files that no tmpfs limit sees */
 	{RLIMIT_MEMLOCK, 64 * KIB},
 	{RLIMIT_MSGQUEUE, 800 * KIB},
@@ -33,18 +35,26 @@ void rlimits_files(void)
 	(void)setrlimit(RLIMIT_NOFILE, &r);
 }
 
-int rlimits_command(void)
+int rlimits_init(void)
 {
 	struct rlimit r;
 
-	for (size_t k = 0; k < sizeof command_limits / sizeof *command_limits; k++) {
-		if (getrlimit(command_limits[k].what, &r) < 0)
+	for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+		if (getrlimit(limits[k].what, &r) < 0)
 			return -1;
-		if (r.rlim_max > command_limits[k].most)
-			r.rlim_max = command_limits[k].most;
+		if (r.rlim_max > limits[k].most)
+			r.rlim_max = limits[k].most;
 		r.rlim_cur = r.rlim_max;
-		if (setrlimit(command_limits[k].what, &r) < 0)
+		if (setrlimit(limits[k].what, &r) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+int rlimits_command(void)
+{
+	const struct rlimit r = {COMMAND_FILES, COMMAND_FILES};
+
+	/* A host may allow less to begin with. */
+	return setrlimit(RLIMIT_NOFILE, &r) < 0 && errno != EPERM ? -1 : 0;
 }

@@ -24,6 +24,7 @@
 #include "sandbox/jail/image.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/userns.h"
+#include "sandbox/sys/buf.h"
 #include "sandbox/sys/io.h"
 
 #define MIB UINT64_C(1048576)
@@ -397,6 +398,40 @@ struct wire_loaded jail_load(struct jail *e, const void *archive, size_t n)
 	assert_int_equal(wire_loaded_get(&in, &m), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	return m;
+}
+
+void jail_archive_put(
+	struct buf *b, char kind, unsigned mode, const char *path, const void *data, size_t n)
+{
+	uint8_t head[WIRE_ARCHIVE_HEAD];
+	const struct wire_archive_head h = {.kind = kind,
+		.mode = mode,
+		.mtime = 1000000000,
+		.path_len = (uint32_t)strlen(path),
+		.data_len = n};
+
+	wire_archive_pack(head, &h);
+	buf_put(b, head, sizeof head);
+	buf_puts(b, path);
+	buf_put(b, data, n);
+}
+
+void jail_load_probe(struct jail *e)
+{
+	struct wire_loaded m;
+	struct buf b;
+	size_t n;
+	char *self = io_read_file(AT_FDCWD, "/proc/self/exe", 64 * MIB, &n);
+
+	assert_non_null(self);
+	buf_init(&b, 65 * MIB);
+	jail_archive_put(&b, 'f', 0755, "probe", self, n);
+	jail_archive_put(&b, 'e', 0, "", NULL, 0);
+	assert_true(buf_ok(&b));
+	m = jail_load(e, b.data, b.len);
+	assert_string_equal(m.text, "");
+	buf_free(&b);
+	free(self);
 }
 
 static size_t count_lines(const char *text)

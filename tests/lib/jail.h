@@ -56,6 +56,12 @@ const struct jail_changes *jail_scan(struct jail *e, uint32_t flags);
 const char *jail_scan_text(struct jail *e);
 /* LOAD of an archive. The result's text is static. */
 struct wire_loaded jail_load(struct jail *e, const void *archive, size_t n);
+/* Archive records for LOAD, put one after another; the end record with kind 'e'. */
+struct buf;
+void jail_archive_put(
+	struct buf *b, char kind, unsigned mode, const char *path, const void *data, size_t n);
+/* Puts this test program into the home as ./probe, mode 755. */
+void jail_load_probe(struct jail *e);
 /* How many processes the container's groups hold. */
 size_t jail_processes(const struct jail *e);
 
