@@ -17,7 +17,7 @@
 #include "sandbox/wire/lease.h"
 
 #define RESTART_MS 3000    /* for a boxd that is restarting */
-#define PAUSE_MS   50      /* between two tries */
+#define PAUSE_MS   20      /* between two tries */
 #define LEASE_MS   60000   /* for the lease: a container that falls asleep is waited for */
 #define QUEUE_MS   3600000 /* before other requests' commands are done */
 #define SAVE_MS    120000  /* for a commit, after the command's own time */
@@ -127,14 +127,20 @@ out:
 	return rc;
 }
 
+static void pause_a_little(void)
+{
+	const struct timespec t = {.tv_nsec = PAUSE_MS * 1000000L};
+
+	(void)nanosleep(&t, NULL);
+}
+
 static int lease(struct box *b, struct err *e)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
 	int64_t until = io_now_ms() + RESTART_MS;
 	int rc;
 
 	while ((rc = ask(b, e)) == AGAIN && io_now_ms() < until)
-		(void)nanosleep(&pause, NULL);
+		pause_a_little();
 	if (rc == AGAIN) {
 		log_error("no lease of %s/%s: boxd is not there", b->workspace, b->container);
 		rc = err_set(e, ERR_SERVER, NULL, "The sandbox service is not running.");
@@ -277,17 +283,25 @@ int box_run(struct box *b, const struct box_command *c, struct box_reply *out, i
 	int heartbeat_ms, box_wait_fn *wait, void *ctx, struct err *e)
 {
 	struct patience p = {client_fd, heartbeat_ms > 0 ? heartbeat_ms : 1000, wait, ctx, 0, 0};
-	int rc = AGAIN;
+	int64_t until = 0;
+	int rc;
 
 	p.beat_at = io_now_ms() + p.heartbeat_ms;
-	/* The first lease may be of a box that has gone to sleep since; a second one is fresh. */
-	for (int k = 0; k < 2 && rc == AGAIN; k++) {
+	/*
+	 * The box may have gone to sleep since it was leased; and one that has just died can be
+	 * leased once more, until boxd has noticed. The command did not begin: no harm in asking again.
+	 */
+	do {
+		if (until)
+			pause_a_little();
 		rc = b->fd < 0 ? lease(b, e) : 0;
 		if (!rc)
 			rc = attempt(b, c, out, &p, e);
 		if (rc && rc != ERR_INVALID_REQUEST)
 			io_close(&b->fd);
-	}
+		if (!until)
+			until = io_now_ms() + RESTART_MS;
+	} while (rc == AGAIN && io_now_ms() < until);
 	if (rc == AGAIN)
 		rc = err_set(e, ERR_SERVER, NULL, "The sandbox was lost before the command began.");
 	if (rc == ERR_SERVER)

@@ -39,8 +39,8 @@ int box_lease(struct box **out, struct arena *a, const char *socket, const char 
 	const char *container, const char *request_id, struct err *e);
 /*
  * Runs one command and waits for it. client_fd is polled: a client that goes away ends it with
- * ERR_CLIENT_GONE. A box that slept or died before the command started is leased anew, once;
- * one that died after gives ERR_SERVER.
+ * ERR_CLIENT_GONE. A box that slept or died before the command started is leased anew, for up to
+ * 3 s; one that died after gives ERR_SERVER.
  */
 int box_run(struct box *b, const struct box_command *c, struct box_reply *out, int client_fd, int heartbeat_ms,
 	box_wait_fn *wait, void *ctx, struct err *e);
