@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -337,8 +338,12 @@ const char *rig_git_args(const char *const *args)
 
 int rig_teardown(void **state)
 {
+	char homes[256];
+
 	(void)state;
 	rig.sleep_after = 0;
+	(void)snprintf(homes, sizeof(homes), "%s/homes", test_tmp());
+	(void)umount2(homes, MNT_DETACH); /* of a test that filled it */
 	test_tmp_remove();
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -256,6 +258,44 @@ static void what_is_no_regular_file_is_skipped(void **state)
 	rig_stop();
 }
 
+static void a_full_disk_leaves_the_outcome_and_is_made_up_for(void **state)
+{
+	static char big[300000];
+	char homes[256];
+	(void)state;
+	(void)snprintf(homes, sizeof(homes), "%s/homes", test_tmp());
+	assert_int_equal(mkdir(homes, 0700), 0);
+	assert_int_equal(mount("none", homes, "tmpfs", 0, "size=400k"), 0);
+	rig_start();
+	int c = rig_attach();
+	rig_write_file(c, "one", "a", "1");
+	assert_int_equal(strlen(rig.done.commit), 40);
+	srandom(1);
+	for (size_t k = 0; k < sizeof(big) - 1; k++)
+		big[k] = (char)(1 + random() % 255);
+	rig_write_file(c, "two", "big", big);
+	rig_write_file(c, "three", "big2", big);
+	assert_int_equal(rig.done.outcome, WIRE_EXIT);
+	assert_string_equal(rig.done.commit, "");
+	assert_non_null(strstr(rig.done.error, "no space is left"));
+	/* Room again: now everything is looked at. */
+	assert_int_equal(mount("none", homes, "tmpfs", MS_REMOUNT, "size=2m"), 0);
+	rig_ask(c, rig_shell("four"), -1);
+	rig_take_run();
+	rig_close_run();
+	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
+	assert_int_equal(rig_begin_scan(), WIRE_SCAN_ALL);
+	rig_tell_file("a", "1", 1);
+	rig_tell_file("big2", big, 1);
+	rig_end_scan(2);
+	rig_take_answer(c);
+	assert_string_equal(rig.done.error, "");
+	assert_string_equal(rig_git("ls-tree", "-r", "--name-only", "main"), "a\nbig2\n");
+	assert_string_equal(rig_git("fsck", "--strict"), "");
+	close(c);
+	rig_stop();
+}
+
 /* The branch moves while the command runs: the box looks at everything and tries once more. */
 static void a_moved_branch_makes_it_look_at_everything(void **state)
 {
@@ -302,6 +342,7 @@ int main(void)
 		TEST(a_broken_repository_is_told_to_the_app),
 		TEST(paths_that_leave_the_home_are_skipped),
 		TEST(what_is_no_regular_file_is_skipped),
+		TEST(a_full_disk_leaves_the_outcome_and_is_made_up_for),
 		TEST(a_moved_branch_makes_it_look_at_everything),
 	};
 	(void)signal(SIGPIPE, SIG_IGN);
