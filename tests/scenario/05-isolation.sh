@@ -26,8 +26,13 @@ check "and nothing that it started is left" prints iso 'pgrep -c sleep || true' 
 check "a background process of a command that ended lives on" prints iso 'sleep 77 >/dev/null 2>&1 & disown; true; exit 0' ''
 check "until the container sleeps" prints iso 'pgrep -c sleep' 1
 
-run_in iso ':(){ :|:& };:' '"timeout_ms": 2000'
-check "a fork bomb ends and the container still answers" prints iso 'echo fine' fine
+run_in iso ':(){ :|:& };: ; sleep 20' '"timeout_ms": 1500'
+check "a fork bomb ends at the deadline" is "$work/exec" '.output[0].outcome.type == "timeout"'
+check "and the container answers" prints iso 'echo fine | cat' fine
+run_in iso ':(){ :|:& };:'
+sleep 0.5
+run_in iso 'true'
+check "one in the background is ended by the next command that finds no room" prints iso 'echo fine | cat' fine
 run_in iso 'python3 -c "x = bytearray(3 << 30)"; echo $?'
 check "a memory bomb does not take the container down" prints iso 'echo fine' fine
 run_in iso 'dd if=/dev/zero of=big bs=1M count=4096 2>&1 | tail -n 1; rm -f big'
