@@ -10,12 +10,12 @@
 struct box;
 
 struct box_command {
-	enum tool_kind tool;  /* TOOL_SHELL or TOOL_BASH: which environment */
-	const char *author;   /* commit author: shell bash exec */
+	enum tool_kind tool; /* TOOL_SHELL or TOOL_BASH: which environment */
+	const char *author;  /* commit author: shell bash exec */
 	const char *command;
-	const char *cwd;      /* NULL = home */
+	const char *cwd;        /* NULL = home */
 	const char *const *env; /* NAME=value, NULL-terminated; NULL = none */
-	const char *input;    /* standard input, input_len bytes; NULL = none */
+	const char *input;      /* standard input, input_len bytes; NULL = none */
 	size_t input_len;
 	int timeout_ms, max_output, sleep_after_seconds;
 };
@@ -23,8 +23,8 @@ struct box_command {
 /* How it went, beside the output. */
 struct box_reply {
 	enum { BOX_WARM, BOX_WOKEN, BOX_NEW } found;
-	struct output output;      /* in the arena */
-	struct citation *files;    /* container_id, file_id filled */
+	struct output output;   /* in the arena */
+	struct citation *files; /* container_id, file_id filled */
 	struct skipped *skipped;
 };
 
@@ -42,7 +42,7 @@ int box_lease(struct box **out, struct arena *a, const char *socket, const char 
  * ERR_CLIENT_GONE. A box that slept or died before the command started is leased anew, for up to
  * 3 s; one that died after gives ERR_SERVER.
  */
-int box_run(struct box *b, const struct box_command *c, struct box_reply *out, int client_fd, int heartbeat_ms,
-	box_wait_fn *wait, void *ctx, struct err *e);
+int box_run(struct box *b, const struct box_command *c, struct box_reply *out, int client_fd,
+	int heartbeat_ms, box_wait_fn *wait, void *ctx, struct err *e);
 
 #endif

@@ -103,9 +103,11 @@ static void stamp(struct look *k, const char *path, uint64_t mtime_ns)
 		k->stamps = p;
 		k->cap = cap;
 	}
-	char *copy = strdup(path);
-	if (copy)
-		k->stamps[k->nstamps++] = (struct stamp){copy, mtime_ns};
+	struct stamp *t = &k->stamps[k->nstamps];
+	t->path = strdup(path);
+	t->mtime_ns = mtime_ns;
+	if (t->path)
+		k->nstamps++;
 }
 
 static void change_file(struct look *k, const struct wire_change *c, int fd)

@@ -56,7 +56,7 @@ struct wire_done {
 	uint32_t background_output_open;   /* a process left behind still holds a pipe */
 	const char *commit;                /* 40 hex digits, or "" if no file changed */
 	const char *error; /* why it failed, or why its files were not saved; else "" */
-	uint32_t nskipped;                 /* all skipped files; the first ones are listed */
+	uint32_t nskipped; /* all skipped files; the first ones are listed */
 	uint32_t nskips;
 	struct wire_skip {
 		const char *path, *reason;
