@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sandbox/jail/landlock.h"
+#include "sandbox/jail/quiet.h"
 #include "sandbox/sys/log.h"
 
 #define FIRST_FOREIGN 4 /* 0 to 2 are the usual ones, 3 is the channel to boxd */
@@ -89,9 +90,11 @@ void lock_files(const char *repository)
 			log_die("%s: %s", path, strerror(errno));
 	}
 	const struct landlock_path only = {.path = path, .write = true};
-	if (!landlock_enter(&only, 1))
-		return;
-	if (errno != ENOSYS && errno != EOPNOTSUPP)
-		log_die("cannot enter Landlock: %s", strerror(errno));
-	log_warn("the kernel has no Landlock: the box is not kept from other files");
+	if (landlock_enter(&only, 1)) {
+		if (errno != ENOSYS && errno != EOPNOTSUPP)
+			log_die("cannot enter Landlock: %s", strerror(errno));
+		log_warn("the kernel has no Landlock: the box is not kept from other files");
+	}
+	if (quiet_enter())
+		log_die("cannot load the seccomp filter: %s", strerror(errno));
 }

@@ -4,7 +4,10 @@
 
 /* Descriptors, environment, limits, privileges. Keeps descriptors 0 to 3. Dies when it cannot. */
 void lock_process(void);
-/* From here on only the repository (or, if it is not there yet, the folder that it will be made in) can be reached. */
+/*
+ * From here on only the repository (or, if it is not there yet, the folder that it will be made in)
+ * can be reached, and no program, socket or other process. Dies when it cannot.
+ */
 void lock_files(const char *repository);
 
 #endif

@@ -39,7 +39,6 @@ static char told[sizeof(peer.text)]; /* the last peer's text */
 static void listen_at(struct peer *p)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-
 	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", p->path);
 	assert_int_equal(bind(p->listener, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(p->listener, 8), 0);
@@ -50,7 +49,6 @@ static void *serve(void *arg)
 	struct peer *p = arg;
 	struct wire_lease m;
 	int sock, pair[2];
-
 	if (p->delay_ms) {
 		(void)poll(NULL, 0, p->delay_ms);
 		listen_at(p);
@@ -110,7 +108,6 @@ static bool take(struct peer *p, int sock)
 static void answer(struct peer *p, int sock, const struct wire_done *d, const char *text, size_t n)
 {
 	int fd = n ? io_memfd("o", text, n) : -1;
-
 	wire_exec_done(&p->out, d);
 	(void)wire_send(sock, &p->out, &fd, fd >= 0 ? 1 : 0);
 	io_close(&fd);

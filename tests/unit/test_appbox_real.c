@@ -418,6 +418,7 @@ static void a_box_that_dies_with_a_command_is_an_error(void **state)
 	}
 	assert_int_equal(try(shell("sleep 5")), ERR_SERVER);
 	(void)wait(NULL);
+	arena_free(arena);
 	lease("dying");
 	ok("echo again", "again\n");
 	arena_free(arena);
