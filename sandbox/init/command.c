@@ -17,9 +17,8 @@
 #include "sandbox/sys/io.h"
 #include "sandbox/sys/log.h"
 
-#define KILL_MS      5000
-#define FREEZE_MS    1000
-#define COMMANDS_MAX 1024
+#define KILL_MS   5000
+#define FREEZE_MS 1000
 
 /* Kept as long as its leaf of the cgroup tree: until the last process that it started has gone. */
 struct command {
@@ -134,53 +133,6 @@ void command_reap(struct init *i)
 		remove_leaves(i);
 }
 
-/* A leaf for the command; the folder, open, or -1 with errno. */
-static int make_leaf(struct init *i, struct command *c)
-{
-	(void)snprintf(c->leaf, sizeof c->leaf, "%c%u", i->prefix, c->id);
-	if (mkdirat(i->cmds, c->leaf, 0755) < 0)
-		return -1;
-	return openat(i->cmds, c->leaf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-void command_run(struct init *i, const struct wire_run *run, const int fds[3])
-{
-	struct command *c = NULL;
-	int leaf = -1, error = EEXIST;
-
-	remove_leaves(i);
-	if (find(i, run->id))
-		goto fail;
-	c = calloc(1, sizeof *c);
-	error = ENOMEM;
-	if (!c)
-		goto fail;
-	c->id = run->id;
-	c->oom_kills = oom_kills(i);
-	leaf = make_leaf(i, c);
-	error = errno;
-	if (leaf < 0)
-		goto fail;
-	c->pid = spawn(i, run, fds, leaf);
-	error = errno;
-	if (c->pid < 0)
-		goto fail;
-	io_close(&leaf);
-	c->next = i->commands;
-	i->commands = c;
-	wire_number(&i->out, WIRE_RUNNING, c->id);
-	init_send(i, NULL, 0);
-	return;
-fail:
-	if (leaf >= 0) {
-		io_close(&leaf);
-		(void)unlinkat(i->cmds, c->leaf, AT_REMOVEDIR);
-	}
-	free(c);
-	exited(i, run->id, WIRE_HOW_ERROR, error > 0 && error < 4096 ? (unsigned)error : EIO,
-		false);
-}
-
 /* Whether a key of a group's events file reads as wanted, waiting for it. */
 static bool await_event(struct init *i, const char *group, const char *key, uint64_t wanted, int ms)
 {
@@ -202,6 +154,76 @@ static bool await_event(struct init *i, const char *group, const char *key, uint
 	}
 	io_close(&fd);
 	return met;
+}
+
+/* A leaf for the command; the folder, open, or -1 with errno. */
+static int make_leaf(struct init *i, struct command *c)
+{
+	(void)snprintf(c->leaf, sizeof c->leaf, "%c%u", i->prefix, c->id);
+	if (mkdirat(i->cmds, c->leaf, 0755) < 0)
+		return -1;
+	return openat(i->cmds, c->leaf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Ends what commands that are over left behind. */
+static void kill_leftovers(struct init *i)
+{
+	for (struct command *c = i->commands; c; c = c->next) {
+		if (c->pid != 0)
+			continue;
+		kill_leaf(i, c->leaf);
+		(void)await_event(i, c->leaf, "populated", 0, KILL_MS);
+	}
+	command_reap(i);
+}
+
+/* The command's process, in a leaf of its own; -1 with errno, and then there is no leaf. */
+static pid_t start(struct init *i, struct command *c, const struct wire_run *run, const int fds[3])
+{
+	int leaf = make_leaf(i, c), saved;
+	pid_t pid;
+
+	if (leaf < 0)
+		return -1;
+	pid = spawn(i, run, fds, leaf);
+	if (pid < 0 && errno == EAGAIN) {
+		/* The container is full of them: a tenant could not even look at what it has done. */
+		log_info("no process can be made: ending what earlier commands left");
+		kill_leftovers(i);
+		pid = spawn(i, run, fds, leaf);
+	}
+	saved = errno;
+	io_close(&leaf);
+	if (pid < 0)
+		(void)unlinkat(i->cmds, c->leaf, AT_REMOVEDIR);
+	errno = saved;
+	return pid;
+}
+
+void command_run(struct init *i, const struct wire_run *run, const int fds[3])
+{
+	struct command *c = NULL;
+
+	remove_leaves(i);
+	errno = EEXIST;
+	if (!find(i, run->id))
+		c = calloc(1, sizeof *c);
+	if (c) {
+		c->id = run->id;
+		c->oom_kills = oom_kills(i);
+		c->pid = start(i, c, run, fds);
+	}
+	if (!c || c->pid < 0) {
+		int error = errno;
+		free(c);
+		exited(i, run->id, WIRE_HOW_ERROR,
+			error > 0 && error < 4096 ? (unsigned)error : EIO, false);
+		return;
+	}
+	c->next = i->commands;
+	i->commands = c;
+	wire_number(&i->out, WIRE_RUNNING, c->id);
+	init_send(i, NULL, 0);
 }
 
 void command_kill(struct init *i, uint32_t id)

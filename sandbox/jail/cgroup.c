@@ -66,16 +66,41 @@ static const char *to_enable(const struct cgroup *g)
 	return has_v1(g, PIDS) ? "+memory" : "+memory +pids";
 }
 
+/*
+ * In a container whose cgroup namespace begins at its own group, everything that runs there sits in
+ * the top group, which then cannot have controllers for its children. It moves down by one.
+ */
+static int make_room(const struct cgroup *g)
+{
+	char *list = io_read_file(g->top, "cgroup.procs", (size_t)1 << 20, NULL), *end;
+	int rest = make_folder(g->top, PREFIX "rest"), r = list && rest >= 0 ? 0 : -1;
+
+	for (char *pid = list; r == 0 && *pid; pid = end + 1) {
+		end = strchr(pid, '\n');
+		if (!end)
+			break;
+		*end = 0;
+		/* Kernel threads and what has just ended cannot be moved, and need not be. */
+		(void)io_write_file(rest, "cgroup.procs", pid);
+	}
+	io_close(&rest);
+	free(list);
+	return r;
+}
+
+static int enable_at_top(const struct cgroup *g, const char *controllers)
+{
+	if (enable(g->top, controllers) == 0)
+		return 0;
+	return errno == EBUSY && make_room(g) == 0 ? enable(g->top, controllers) : -1;
+}
+
 static int make_trees(struct cgroup *g, char *err, size_t err_size)
 {
 	const char *controllers = to_enable(g);
 
-	/* The folder that all hierarchies of the host hang from cannot be limited, but what is in it can. */
-	if (controllers && enable(g->top, controllers) < 0) {
-		(void)snprintf(err, err_size,
-			"cgroup: cannot enable the controllers %s: %s; processes must first be "
-			"moved out of "
-			"the top group, as systemd does at boot",
+	if (controllers && enable_at_top(g, controllers) < 0) {
+		(void)snprintf(err, err_size, "cgroup: cannot enable the controllers %s: %s",
 			controllers, strerror(errno));
 		return -1;
 	}

@@ -139,37 +139,50 @@ static int add_calls(scmp_filter_ctx f)
 	return 0;
 }
 
+/* Refuses a call when the comparisons (n of them) all hold. */
+static int refuse(
+	scmp_filter_ctx f, int call, int error, const struct scmp_arg_cmp *when, unsigned n)
+{
+	return seccomp_rule_add_array(f, SCMP_ACT_ERRNO((unsigned)error), call, n, when);
+}
+
 static int add_flags(scmp_filter_ctx f)
 {
+	struct scmp_arg_cmp c = {.arg = 0, .op = SCMP_CMP_MASKED_EQ};
 	int r = 0;
 
-	for (size_t k = 0; r == 0 && k < sizeof namespaces / sizeof *namespaces; k++)
-		r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-			SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces[k], namespaces[k]));
-	for (size_t k = 0; r == 0 && k < sizeof ioctls / sizeof *ioctls; k++)
-		r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-			SCMP_A1(SCMP_CMP_MASKED_EQ, LOW32, ioctls[k]));
+	for (size_t k = 0; r == 0 && k < sizeof namespaces / sizeof *namespaces; k++) {
+		c.datum_a = c.datum_b = namespaces[k];
+		r = refuse(f, SCMP_SYS(clone), EPERM, &c, 1);
+	}
+	c.arg = 1;
+	c.datum_a = LOW32;
+	for (size_t k = 0; r == 0 && k < sizeof ioctls / sizeof *ioctls; k++) {
+		c.datum_b = ioctls[k];
+		r = refuse(f, SCMP_SYS(ioctl), EPERM, &c, 1);
+	}
 	return r;
 }
 
 static int add_sockets(scmp_filter_ctx f)
 {
-	int r = 0;
+	struct scmp_arg_cmp c = {.arg = 0, .op = SCMP_CMP_EQ};
+	const struct scmp_arg_cmp unknown = {
+		.arg = 0, .op = SCMP_CMP_GE, .datum_a = FAMILIES_KNOWN};
+	const struct scmp_arg_cmp netlink[] = {
+		{.arg = 0, .op = SCMP_CMP_EQ, .datum_a = AF_NETLINK},
+		{.arg = 2, .op = SCMP_CMP_NE, .datum_a = NETLINK_ROUTE},
+	};
+	int r = refuse(f, SCMP_SYS(socket), EAFNOSUPPORT, &unknown, 1);
 
 	for (unsigned family = 0; r == 0 && family < FAMILIES_KNOWN; family++) {
 		if (family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
 			family == AF_NETLINK)
 			continue;
-		r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-			SCMP_A0(SCMP_CMP_EQ, family));
+		c.datum_a = family;
+		r = refuse(f, SCMP_SYS(socket), EAFNOSUPPORT, &c, 1);
 	}
-	if (r == 0)
-		r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-			SCMP_A0(SCMP_CMP_GE, FAMILIES_KNOWN));
-	if (r == 0)
-		r = seccomp_rule_add(f, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2,
-			SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
-	return r;
+	return r ? r : refuse(f, SCMP_SYS(socket), EAFNOSUPPORT, netlink, 2);
 }
 
 static int export_sealed(scmp_filter_ctx f)

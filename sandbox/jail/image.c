@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -133,11 +134,11 @@ static int make_plain(int root)
 
 static int make_lib_links(int root, int host)
 {
-	char target[64] = "usr/";
+	char target[64];
 	struct stat st;
 
 	for (size_t k = 0; k < sizeof lib_links / sizeof *lib_links; k++) {
-		(void)strcpy(target + 4, lib_links[k]);
+		(void)snprintf(target, sizeof target, "usr/%s", lib_links[k]);
 		if (fstatat(host, target, &st, 0) == 0 && symlinkat(target, root, lib_links[k]) < 0)
 			return -1;
 	}
@@ -187,11 +188,11 @@ static int bind_folders(int root, int host)
 /* The mount is made first and then looked at, so that what was checked is what is attached. */
 static int bind_device(int root, const struct device *d)
 {
-	char path[32] = "dev/";
+	char path[32];
 	struct stat st;
 	int fd, r = -1;
 
-	(void)strncat(path, d->name, sizeof path - 5);
+	(void)snprintf(path, sizeof path, "dev/%s", d->name);
 	fd = mounts_copy_device(d->name);
 	if (fd < 0)
 		return -1;

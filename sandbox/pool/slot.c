@@ -20,9 +20,10 @@
 #include "sandbox/sys/log.h"
 
 #define BLOCKS_TRIED 64
-#define ENDING_MS    10000 /* for a box whose end has begun without our asking */
-#define DYING_MS     10000 /* for processes after SIGKILL */
-#define RETRY_MS     5     /* between attempts to remove groups */
+#define SLEEP_MS     120000 /* for the last snapshot of a container that goes to sleep */
+#define ENDING_MS    10000  /* for a box whose end has begun without our asking */
+#define DYING_MS     10000  /* for processes after SIGKILL */
+#define RETRY_MS     5      /* between attempts to remove groups */
 #define SHELL        0
 #define BASH         1
 
@@ -345,7 +346,7 @@ static int on_message(struct pool *p, struct slot *s)
 			return -1;
 		/* One that crossed an app on its way to the box is not meant any more. */
 		if (s->state == SLOT_LIVE && seen == s->attaches)
-			slot_stop(p, s, (int)p->settings.stop_seconds * 1000);
+			slot_stop(p, s, SLEEP_MS);
 		return 0;
 	default:
 		return -1;

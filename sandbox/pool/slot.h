@@ -31,7 +31,7 @@ struct slot *slot_new(
 int slot_attach(struct pool *p, struct slot *s);
 /* Something came from the box. */
 void slot_on_control(struct pool *p, struct slot *s);
-/* Asks the box to save and exit; killed if it has not within ms. */
+/* Asks the box to save and exit; it is killed if it has not within ms. */
 void slot_stop(struct pool *p, struct slot *s, int ms);
 void slot_kill(struct pool *p, struct slot *s);
 /* Reaps children of any slot; slots that are over are removed. */

@@ -192,7 +192,8 @@ static void reaps_a_storm_of_orphans(void **state)
 
 	(void)state;
 	jail_open(&e);
-	(void)jail_run(&e, "for k in {1..4}; do for j in {1..50}; do (: & ); done; sleep 0.02; done");
+	(void)jail_run(
+		&e, "for k in {1..4}; do for j in {1..50}; do (: & ); done; sleep 0.02; done");
 	assert_string_equal(
 		jail_run(&e, "sleep 0.2; grep -l zombie /proc/[0-9]*/status | wc -l")->out, "0\n");
 	assert_int_equal(jail_processes(&e), 1);
