@@ -87,6 +87,7 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(LIB_T) $(LIB_A) $(LIB_S)
 	@echo "  LINK $@"
 	$(Q)$(CC) -pie $(OPT) $(LINK) $(LDFLAGS) -o $@ $^ -lcmocka -lseccomp $(LIBS_APP)
 
+.SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # -- what people type -------------------------------------------------------

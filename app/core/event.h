@@ -4,6 +4,7 @@
 
 #include "app/base/err.h"
 #include "app/core/item.h"
+#include "app/core/usage.h"
 
 /*
  * An upstream emits, per model turn: any of IDLE TEXT REFUSAL REASONING CALL_START CALL_ARGS CALL_END, and
@@ -34,16 +35,6 @@ enum finish {
 	FINISH_CONTENT_FILTER,
 	FINISH_STOP_SEQUENCE
 };
-
-struct usage {
-	int64_t input, cached, cache_write, output, reasoning; /* tokens; input includes cached */
-	double upstream_cost;    /* USD, 0 if the provider does not say */
-	double server_tool_cost; /* USD */
-	int64_t tool_calls_requested, tool_calls_executed;
-	bool tools_used;
-};
-/* Adds b to a, field by field. */
-void usage_add(struct usage *a, const struct usage *b);
 
 struct event {
 	enum event_type type;

@@ -1,5 +1,5 @@
-/* event: sums of usage. SPDX-License-Identifier: ISC */
-#include "app/core/event.h"
+/* usage: sums. SPDX-License-Identifier: ISC */
+#include "app/core/usage.h"
 
 /* Providers are not believed to count sanely: a sum stays at the maximum instead of overflowing. */
 static void add(int64_t *a, int64_t b)
