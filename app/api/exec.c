@@ -109,8 +109,8 @@ static cJSON *encode_output(struct arena *a, const struct output *o)
 {
 	cJSON *v = cJSON_CreateObject(), *omitted = cJSON_CreateObject();
 
-	json_add_text(v, "stdout", o->out, o->out_len);
-	json_add_text(v, "stderr", o->err, o->err_len);
+	json_add_exact(v, "stdout", o->out, o->out_len);
+	json_add_exact(v, "stderr", o->err, o->err_len);
 	cJSON_AddItemToObject(v, "outcome", encode_outcome(a, o));
 	cJSON_AddNumberToObject(v, "duration_ms", o->duration_ms);
 	cJSON_AddNumberToObject(omitted, "stdout", (double)o->out_omitted);

@@ -209,3 +209,18 @@ void json_add_text(cJSON *o, const char *key, const char *s, size_t n)
 	cJSON_AddStringToObject(o, key, text);
 	free(text);
 }
+
+void json_add_exact(cJSON *o, const char *key, const char *s, size_t n)
+{
+	struct buf text;
+
+	/* A byte takes six characters at most. */
+	buf_init(&text, 6 * n + 2);
+	buf_put_json(&text, s, n);
+	if (!buf_ok(&text)) {
+		log_error("out of memory");
+		abort();
+	}
+	cJSON_AddRawToObject(o, key, buf_str(&text));
+	buf_free(&text);
+}

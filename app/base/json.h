@@ -38,7 +38,9 @@ const char *json_text(const cJSON *o, const char *key);
 
 /* Compact text in the arena. */
 char *json_print(struct arena *a, const cJSON *v);
-/* Adds text of n bytes as a string, invalid UTF-8 replaced by U+FFFD. */
+/* Adds text of n bytes as a string, invalid UTF-8 replaced by U+FFFD, and NUL too: our own parser and many others refuse it. */
 void json_add_text(cJSON *o, const char *key, const char *s, size_t n);
+/* The same with NUL kept as \u0000, for readers who want the bytes. The member can be printed, but not read back from the tree. */
+void json_add_exact(cJSON *o, const char *key, const char *s, size_t n);
 
 #endif

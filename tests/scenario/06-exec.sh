@@ -25,3 +25,5 @@ check "an id of 41 characters is refused" status 400 POST "/containers/$(printf 
 run_in ex 'rm -rf d f'
 check "deletions are a commit" is "$work/exec" '.output[0].commit != null'
 check "and an empty tree remains" bash -c "[ -z \"\$(git -C '$STACK/homes/default/ex.git' ls-tree -r main)\" ]"
+run_in ex 'printf "a\0b\377c"'
+check "NUL in output is kept, invalid UTF-8 replaced" is "$work/exec" '.output[0].stdout == "a\u0000b\ufffdc"'

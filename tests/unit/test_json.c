@@ -354,9 +354,24 @@ static void added_text_is_valid(void **state)
 	cJSON_Delete(o);
 }
 
+static void exact_text_keeps_nul_and_escapes(void **state)
+{
+	cJSON *o = cJSON_CreateObject();
+	char *text;
+
+	(void)state;
+	json_add_exact(o, "a", "x\0\"\n\xff", 5);
+	json_add_exact(o, "b", "", 0);
+	text = cJSON_PrintUnformatted(o);
+	assert_string_equal(text, "{\"a\":\"x\\u0000\\\"\\n\xEF\xBF\xBD\",\"b\":\"\"}");
+	free(text);
+	cJSON_Delete(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exact_text_keeps_nul_and_escapes),
 		cmocka_unit_test(good_texts),
 		cmocka_unit_test(position_is_told),
 		cmocka_unit_test(bad_syntax),
