@@ -300,10 +300,10 @@ static void has_a_read_only_system(void **state)
 	(void)state;
 	jail_open(&e);
 	prints(&e,
-		"awk '$2 == \"/usr\" || $2 == \"/\" || $2 == \"/home/sandbox\" {split($4, o, "
-		"\",\"); "
-		"print $2, o[1], o[2], o[3]}' /proc/mounts",
-		"/ ro nosuid nodev\n/usr ro nosuid nodev\n/home/sandbox rw nosuid nodev\n");
+		"awk '$2 == \"/usr\" || $2 == \"/\" || $2 == \"/home/sandbox\" {o = \",\" $4 "
+		"\",\"; "
+		"print $2, o ~ /,ro,/, o ~ /,nosuid,/, o ~ /,nodev,/}' /proc/mounts",
+		"/ 1 1 1\n/usr 1 1 1\n/home/sandbox 0 1 1\n");
 	/* Everything that is not read-only is a file system of the container's own. */
 	prints(&e, "awk '$4 ~ /^rw/ {print $2}' /proc/mounts | sort | tr '\\n' ' '",
 		"/dev/pts /dev/shm /home/sandbox /proc /run /tmp ");
