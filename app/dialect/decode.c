@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "app/dialect/offer.h"
+
 void decode_begin(struct decode *d, struct arena *a, struct turn *t)
 {
 	*t = (struct turn){
@@ -19,6 +21,27 @@ void decode_begin(struct decode *d, struct arena *a, struct turn *t)
 	items_init(&t->items);
 	*d = (struct decode){.arena = a, .turn = t, .replay = replay_new(a, t)};
 	items_init(&d->system);
+}
+
+int decode_tools(struct decode *d, const struct place *body,
+	int (*add)(struct decode *d, const struct place *at, struct err *e), struct err *e)
+{
+	struct place tools;
+	const cJSON *v;
+	size_t i = 0;
+	int rc = place_array(&tools, body, "tools", e);
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	cJSON_ArrayForEach(v, tools.v)
+	{
+		struct place at = place_item(&tools, i++, v);
+		rc = add(d, &at, e);
+		if (rc < 0)
+			return rc;
+	}
+	offer_name(d->turn);
+	return 0;
 }
 
 void decode_end(struct decode *d)

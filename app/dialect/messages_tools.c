@@ -82,25 +82,6 @@ static int add_tool(struct decode *d, const struct place *at, struct err *e)
 	return rc < 0 ? rc : offer_add(d->arena, d->turn, client_bash, at, e);
 }
 
-static int read_tools(struct decode *d, const struct place *body, struct err *e)
-{
-	struct place tools;
-	const cJSON *v;
-	size_t i = 0;
-	int rc = place_array(&tools, body, "tools", e);
-	if (rc != 0)
-		return rc < 0 ? rc : 0;
-	cJSON_ArrayForEach(v, tools.v)
-	{
-		struct place at = place_item(&tools, i++, v);
-		rc = add_tool(d, &at, e);
-		if (rc < 0)
-			return rc;
-	}
-	offer_name(d->turn);
-	return 0;
-}
-
 static const struct tool *find_named(const struct turn *t, const char *name)
 {
 	const struct tool *tool = offer_find(t, TOOL_CLIENT, name);
@@ -144,6 +125,6 @@ static int read_choice(struct decode *d, const struct place *body, struct err *e
 
 int messages_in_tools(struct decode *d, const struct place *body, struct err *e)
 {
-	int rc = read_tools(d, body, e);
+	int rc = decode_tools(d, body, add_tool, e);
 	return rc < 0 ? rc : read_choice(d, body, e);
 }

@@ -55,25 +55,6 @@ static int add_tool(struct decode *d, const struct place *at, struct err *e)
 	return place_fail(at, "type", e, "expected \"function\" or \"openrouter:shell\"");
 }
 
-static int read_tools(struct decode *d, const struct place *body, struct err *e)
-{
-	struct place tools;
-	const cJSON *v;
-	size_t i = 0;
-	int rc = place_array(&tools, body, "tools", e);
-	if (rc != 0)
-		return rc < 0 ? rc : 0;
-	cJSON_ArrayForEach(v, tools.v)
-	{
-		struct place at = place_item(&tools, i++, v);
-		rc = add_tool(d, &at, e);
-		if (rc < 0)
-			return rc;
-	}
-	offer_name(d->turn);
-	return 0;
-}
-
 /* The offered tool that a choice names; *out is NULL if it is not offered. */
 static int find_named(
 	struct tool **out, const struct turn *t, const struct place *at, struct err *e)
@@ -173,6 +154,6 @@ static int read_choice(struct decode *d, const struct place *body, struct err *e
 
 int responses_in_tools(struct decode *d, const struct place *body, struct err *e)
 {
-	int rc = read_tools(d, body, e);
+	int rc = decode_tools(d, body, add_tool, e);
 	return rc < 0 ? rc : read_choice(d, body, e);
 }

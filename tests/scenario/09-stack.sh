@@ -6,6 +6,9 @@ stack=$top/conf/local-stack
 port=${URL#*127.0.0.1:}
 port=${port%%/*}
 
+nobody() { # no process of the second stack
+	! pgrep -af "sandgate.*$work/second"
+}
 refused() { # PATTERN COMMAND…: exits 1 with one line that matches
 	local pattern=$1 output
 	shift
@@ -19,13 +22,18 @@ check "a port in use is refused with what to do" refused 'port .* in use.*--port
 check "a second stack in the same folder too" refused 'already runs' "$stack" start --dir "$STACK" --port $((port + 7))
 check "a bad port is named" refused 'expected 1 to 65535' "$stack" start --dir "$work/second" --port 99999
 
+# In a mount namespace of its own, so that the machine keeps what is taken away here.
+without_cgroups() {
+	unshare -m --propagation private bash -c 'umount -l /sys/fs/cgroup/unified 2>/dev/null || umount -l /sys/fs/cgroup; "$@"' _ "$@"
+}
+check "a kernel feature that is off is named with how to enable it" \
+	refused 'sandgate-boxd: host: .*mount' without_cgroups "$stack" start --dir "$work/second" --port $((port + 1))
+check "and nothing is left running" nobody
+
 check "another stack runs beside it" "$stack" start --dir "$work/second" --port $((port + 1))
 check "status says that it is healthy" "$stack" status --dir "$work/second"
 other=$(cat "$work/second/api-key")
 strange() { AUTH="Authorization: Bearer $other" status "$@"; }
-nobody() { # no process of the second stack
-	! pgrep -af "sandgate.*$work/second"
-}
 check "each has keys of its own" strange 401 GET /models
 (URL=http://127.0.0.1:$((port + 1))/api/v1 KEY=$other && run_in beside 'echo x >f; echo beside')
 check "and containers of its own" is "$work/exec" '.output[0].stdout == "beside\n"'

@@ -11,62 +11,7 @@
 #include "tests/lib/fcgi_client.h"
 #include "tests/lib/fcgi_server.h"
 #include "tests/lib/http_app.h"
-
-static struct fcgi_server server;
-
-static int start(void **state)
-{
-	struct worker w = {
-		.processes = 1, .threads = 4, .drain_seconds = 2, .serve = http_app_serve};
-
-	(void)state;
-	fcgi_server_start(&server, &w);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	assert_int_equal(fcgi_server_stop(&server), 0);
-	test_tmp_remove();
-	return 0;
-}
-
-/* -- helpers --------------------------------------------------------------- */
-
-static struct fcgi_client c;
-
-static void get(const char *uri)
-{
-	fcgi_request(&c, server.where, "GET", uri, NULL);
-	assert_true(c.ended);
-}
-
-/* A member of the JSON answer; freed by done(). */
-static cJSON *parsed;
-
-static const cJSON *member(const char *name)
-{
-	if (!parsed)
-		parsed = cJSON_Parse(fcgi_body(&c));
-	if (!parsed)
-		fail_msg("no JSON: %s", buf_str(&c.out));
-	return cJSON_GetObjectItemCaseSensitive(parsed, name);
-}
-
-static const char *text_of(const char *name)
-{
-	const char *s = cJSON_GetStringValue(member(name));
-
-	return s ? s : "(none)";
-}
-
-static void done(void)
-{
-	cJSON_Delete(parsed);
-	parsed = NULL;
-	fcgi_close(&c);
-}
+#include "tests/lib/http_case.h"
 
 /* -- answers --------------------------------------------------------------- */
 
@@ -75,81 +20,83 @@ static void answers_carry_their_id_once(void **state)
 	char id[64];
 
 	(void)state;
-	get("/headers");
-	snprintf(id, sizeof id, "%s", fcgi_header(&c, "X-Request-Id"));
+	http_case_get("/headers");
+	snprintf(id, sizeof id, "%s", fcgi_header(&http_case, "X-Request-Id"));
 	assert_int_equal(strlen(id), 28);
 	assert_memory_equal(id, "req_", 4);
-	assert_string_equal(fcgi_header(&c, "Request-Id"), id);
-	assert_int_equal(fcgi_header_count(&c, "X-Request-Id"), 1);
-	assert_int_equal(fcgi_header_count(&c, "Request-Id"), 1);
-	done();
-	get("/headers");
-	assert_string_not_equal(fcgi_header(&c, "X-Request-Id"), id);
-	assert_true(fcgi_server_logged(&server, id, 1000));
-	done();
+	assert_string_equal(fcgi_header(&http_case, "Request-Id"), id);
+	assert_int_equal(fcgi_header_count(&http_case, "X-Request-Id"), 1);
+	assert_int_equal(fcgi_header_count(&http_case, "Request-Id"), 1);
+	http_case_done();
+	http_case_get("/headers");
+	assert_string_not_equal(fcgi_header(&http_case, "X-Request-Id"), id);
+	assert_true(fcgi_server_logged(&http_case_server, id, 1000));
+	http_case_done();
 }
 
 static void headers_are_single_and_sound(void **state)
 {
 	(void)state;
-	get("/headers");
-	assert_string_equal(fcgi_header(&c, "x-twice"), "two");
-	assert_int_equal(fcgi_header_count(&c, "x-twice"), 1);
-	assert_null(fcgi_header(&c, "x-injected"));
-	assert_null(fcgi_header(&c, "x-bad"));
-	assert_null(fcgi_header(&c, "x bad"));
-	assert_string_equal(fcgi_header(&c, "content-type"), "text/plain");
-	assert_int_equal(fcgi_header_count(&c, "content-type"), 1);
-	assert_string_equal(fcgi_header(&c, "content-length"), "4");
-	assert_string_equal(fcgi_body(&c), "text");
-	done();
+	http_case_get("/headers");
+	assert_string_equal(fcgi_header(&http_case, "x-twice"), "two");
+	assert_int_equal(fcgi_header_count(&http_case, "x-twice"), 1);
+	assert_null(fcgi_header(&http_case, "x-injected"));
+	assert_null(fcgi_header(&http_case, "x-bad"));
+	assert_null(fcgi_header(&http_case, "x bad"));
+	assert_string_equal(fcgi_header(&http_case, "content-type"), "text/plain");
+	assert_int_equal(fcgi_header_count(&http_case, "content-type"), 1);
+	assert_string_equal(fcgi_header(&http_case, "content-length"), "4");
+	assert_string_equal(fcgi_body(&http_case), "text");
+	http_case_done();
 }
 
 static void download_is_whole(void **state)
 {
 	(void)state;
-	get("/download?said=3000500&n=3000500");
-	assert_string_equal(fcgi_header(&c, "content-length"), "3000500");
-	assert_int_equal(fcgi_body_len(&c), 3000500);
-	done();
+	http_case_get("/download?said=3000500&n=3000500");
+	assert_string_equal(fcgi_header(&http_case, "content-length"), "3000500");
+	assert_int_equal(fcgi_body_len(&http_case), 3000500);
+	http_case_done();
 }
 
 /* Without the end of the request, a web server tells its client that something is missing. */
 static void short_download_is_no_success(void **state)
 {
 	(void)state;
-	fcgi_request(&c, server.where, "GET", "/download?said=2000&n=1500", NULL);
-	assert_true(c.closed);
-	assert_false(c.ended);
-	done();
-	assert_true(fcgi_server_logged(&server, "2000 bytes were announced, 1500 written", 1000));
+	fcgi_request(&http_case, http_case_server.where, "GET", "/download?said=2000&n=1500", NULL);
+	assert_true(http_case.closed);
+	assert_false(http_case.ended);
+	http_case_done();
+	assert_true(fcgi_server_logged(
+		&http_case_server, "2000 bytes were announced, 1500 written", 1000));
 }
 
 static void long_download_is_cut(void **state)
 {
 	(void)state;
-	get("/download?said=2000&n=2500");
-	assert_int_equal(fcgi_body_len(&c), 2000);
-	done();
-	assert_true(fcgi_server_logged(&server, "more was written than the 2000 bytes", 1000));
+	http_case_get("/download?said=2000&n=2500");
+	assert_int_equal(fcgi_body_len(&http_case), 2000);
+	http_case_done();
+	assert_true(fcgi_server_logged(
+		&http_case_server, "more was written than the 2000 bytes", 1000));
 }
 
 static void second_answer_is_not_sent(void **state)
 {
 	(void)state;
-	get("/twice");
-	assert_int_equal(fcgi_status(&c), 200);
-	assert_string_equal(fcgi_body(&c), "first");
-	done();
+	http_case_get("/twice");
+	assert_int_equal(fcgi_status(&http_case), 200);
+	assert_string_equal(fcgi_body(&http_case), "first");
+	http_case_done();
 }
 
 static void no_answer_is_500(void **state)
 {
 	(void)state;
-	get("/nothing");
-	assert_int_equal(fcgi_status(&c), 500);
-	assert_int_equal(fcgi_body_len(&c), 0);
-	done();
+	http_case_get("/nothing");
+	assert_int_equal(fcgi_status(&http_case), 500);
+	assert_int_equal(fcgi_body_len(&http_case), 0);
+	http_case_done();
 }
 
 static void openai_errors(void **state)
@@ -157,21 +104,21 @@ static void openai_errors(void **state)
 	const cJSON *error;
 
 	(void)state;
-	get("/fail?code=-5&param=file_id");
-	assert_int_equal(fcgi_status(&c), 404);
-	error = member("error");
+	http_case_get("/fail?code=-5&param=file_id");
+	assert_int_equal(fcgi_status(&http_case), 404);
+	error = http_case_member("error");
 	assert_int_equal(json_member(error, "code")->valueint, 404);
 	assert_string_equal(json_text(error, "message"), "it \"failed\"\n");
 	assert_string_equal(json_text(error, "type"), "not_found_error");
 	assert_string_equal(json_text(error, "param"), "file_id");
 	assert_string_equal(json_text(json_member(error, "metadata"), "error_type"), "not_found");
-	assert_null(fcgi_header(&c, "retry-after"));
-	done();
-	get("/fail?code=-10&retry=7");
-	assert_int_equal(fcgi_status(&c), 429);
-	assert_string_equal(fcgi_header(&c, "retry-after"), "7");
-	assert_true(cJSON_IsNull(json_member(member("error"), "param")));
-	done();
+	assert_null(fcgi_header(&http_case, "retry-after"));
+	http_case_done();
+	http_case_get("/fail?code=-10&retry=7");
+	assert_int_equal(fcgi_status(&http_case), 429);
+	assert_string_equal(fcgi_header(&http_case, "retry-after"), "7");
+	assert_true(cJSON_IsNull(json_member(http_case_member("error"), "param")));
+	http_case_done();
 }
 
 static void anthropic_errors(void **state)
@@ -179,15 +126,15 @@ static void anthropic_errors(void **state)
 	const cJSON *error;
 
 	(void)state;
-	get("/messages/fail?code=-2");
-	assert_int_equal(fcgi_status(&c), 401);
-	assert_string_equal(text_of("type"), "error");
-	assert_string_equal(text_of("request_id"), fcgi_header(&c, "request-id"));
-	error = member("error");
+	http_case_get("/messages/fail?code=-2");
+	assert_int_equal(fcgi_status(&http_case), 401);
+	assert_string_equal(http_case_text("type"), "error");
+	assert_string_equal(http_case_text("request_id"), fcgi_header(&http_case, "request-id"));
+	error = http_case_member("error");
 	assert_string_equal(json_text(error, "type"), "authentication_error");
 	assert_string_equal(json_text(error, "message"), "it \"failed\"\n");
 	assert_string_equal(json_text(error, "error_type"), "authentication");
-	done();
+	http_case_done();
 }
 
 /* -- streams and clients that leave ---------------------------------------- */
@@ -195,20 +142,21 @@ static void anthropic_errors(void **state)
 static void stream_comes_piece_by_piece(void **state)
 {
 	(void)state;
-	fcgi_connect(&c, server.where);
-	fcgi_send_params(
-		&c, (const char *const[]){"REQUEST_METHOD=GET", "REQUEST_URI=/stream", NULL});
-	fcgi_send_body(&c, "", 0);
-	assert_true(fcgi_read(&c, "\r\n\r\n", 1000));
-	assert_string_equal(fcgi_header(&c, "content-type"), "text/event-stream; charset=utf-8");
-	assert_string_equal(fcgi_header(&c, "cache-control"), "no-cache");
-	assert_string_equal(fcgi_header(&c, "x-accel-buffering"), "no");
-	assert_null(fcgi_header(&c, "content-length"));
-	assert_true(fcgi_read(&c, "data: x\n\n", 1000));
-	assert_false(c.ended);
-	assert_true(fcgi_read(&c, NULL, 1000));
-	assert_string_equal(fcgi_body(&c), "data: x\n\ndata: x\n\ndata: x\n\n");
-	done();
+	fcgi_connect(&http_case, http_case_server.where);
+	fcgi_send_params(&http_case,
+		(const char *const[]){"REQUEST_METHOD=GET", "REQUEST_URI=/stream", NULL});
+	fcgi_send_body(&http_case, "", 0);
+	assert_true(fcgi_read(&http_case, "\r\n\r\n", 1000));
+	assert_string_equal(
+		fcgi_header(&http_case, "content-type"), "text/event-stream; charset=utf-8");
+	assert_string_equal(fcgi_header(&http_case, "cache-control"), "no-cache");
+	assert_string_equal(fcgi_header(&http_case, "x-accel-buffering"), "no");
+	assert_null(fcgi_header(&http_case, "content-length"));
+	assert_true(fcgi_read(&http_case, "data: x\n\n", 1000));
+	assert_false(http_case.ended);
+	assert_true(fcgi_read(&http_case, NULL, 1000));
+	assert_string_equal(fcgi_body(&http_case), "data: x\n\ndata: x\n\ndata: x\n\n");
+	http_case_done();
 }
 
 static void begin_post(const char *uri)
@@ -216,31 +164,31 @@ static void begin_post(const char *uri)
 	char line[64];
 
 	snprintf(line, sizeof line, "REQUEST_URI=%s", uri);
-	fcgi_connect(&c, server.where);
-	fcgi_send_params(
-		&c, (const char *const[]){"REQUEST_METHOD=POST", "CONTENT_LENGTH=2", line, NULL});
-	fcgi_send_body(&c, "{}", 2);
-	fcgi_send_body(&c, "", 0);
+	fcgi_connect(&http_case, http_case_server.where);
+	fcgi_send_params(&http_case,
+		(const char *const[]){"REQUEST_METHOD=POST", "CONTENT_LENGTH=2", line, NULL});
+	fcgi_send_body(&http_case, "{}", 2);
+	fcgi_send_body(&http_case, "", 0);
 }
 
 static void write_to_a_client_that_left(void **state)
 {
 	(void)state;
 	begin_post("/stream-for-ever");
-	assert_true(fcgi_read(&c, "data: x", 1000));
-	done();
-	assert_true(fcgi_server_logged(&server, "write says -17", 2000));
-	assert_true(fcgi_server_logged(&server, "\"client_gone\":true", 1000));
+	assert_true(fcgi_read(&http_case, "data: x", 1000));
+	http_case_done();
+	assert_true(fcgi_server_logged(&http_case_server, "write says -17", 2000));
+	assert_true(fcgi_server_logged(&http_case_server, "\"client_gone\":true", 1000));
 }
 
 static void silent_client_stays(void **state)
 {
 	(void)state;
 	begin_post("/watch");
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_string_equal(fcgi_body(&c), "stayed");
-	assert_true(fcgi_server_logged(&server, "poll says 0, gone says 0", 1000));
-	done();
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_string_equal(fcgi_body(&http_case), "stayed");
+	assert_true(fcgi_server_logged(&http_case_server, "poll says 0, gone says 0", 1000));
+	http_case_done();
 }
 
 static void client_that_left_is_noticed(void **state)
@@ -248,43 +196,44 @@ static void client_that_left_is_noticed(void **state)
 	(void)state;
 	begin_post("/watch");
 	usleep(50000);
-	done();
-	assert_true(fcgi_server_logged(&server, "poll says 1, gone says 1", 1000));
-	assert_true(fcgi_server_logged(&server, "\"path\":\"/watch\",\"status\":499", 1000));
+	http_case_done();
+	assert_true(fcgi_server_logged(&http_case_server, "poll says 1, gone says 1", 1000));
+	assert_true(
+		fcgi_server_logged(&http_case_server, "\"path\":\"/watch\",\"status\":499", 1000));
 }
 
 static void abort_record_counts_as_gone(void **state)
 {
 	(void)state;
-	fcgi_connect(&c, server.where);
-	fcgi_send_params(
-		&c, (const char *const[]){"REQUEST_METHOD=GET", "REQUEST_URI=/watch", NULL});
+	fcgi_connect(&http_case, http_case_server.where);
+	fcgi_send_params(&http_case,
+		(const char *const[]){"REQUEST_METHOD=GET", "REQUEST_URI=/watch", NULL});
 	usleep(50000);
-	fcgi_send_record(&c, 2, "", 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_int_equal(fcgi_status(&c), 0);
-	done();
+	fcgi_send_record(&http_case, 2, "", 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_int_equal(fcgi_status(&http_case), 0);
+	http_case_done();
 }
 
 static void garbage_ends_the_connection_only(void **state)
 {
 	(void)state;
-	fcgi_connect(&c, server.where);
-	assert_int_equal(io_write_full(c.fd, "GET / HTTP/1.1\r\n\r\n", 18), 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_true(c.closed);
-	done();
-	get("/echo"); /* and the next is served */
-	assert_int_equal(fcgi_status(&c), 200);
-	done();
+	fcgi_connect(&http_case, http_case_server.where);
+	assert_int_equal(io_write_full(http_case.fd, "GET / HTTP/1.1\r\n\r\n", 18), 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_true(http_case.closed);
+	http_case_done();
+	http_case_get("/echo"); /* and the next is served */
+	assert_int_equal(fcgi_status(&http_case), 200);
+	http_case_done();
 }
 
 static void access_log_is_one_line(void **state)
 {
 	(void)state;
-	fcgi_request(&c, server.where, "GET", "/nowhere\"\\\x1b[31m", NULL);
-	done();
-	assert_true(fcgi_server_logged(&server,
+	fcgi_request(&http_case, http_case_server.where, "GET", "/nowhere\"\\\x1b[31m", NULL);
+	http_case_done();
+	assert_true(fcgi_server_logged(&http_case_server,
 		"\"method\":\"GET\",\"path\":\"/"
 		"nowhere\\\"\\\\\\u001b[31m\",\"status\":404,\"ms\":",
 		1000));
@@ -311,5 +260,5 @@ int main(void)
 		cmocka_unit_test(access_log_is_one_line),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, http_case_start, http_case_stop);
 }

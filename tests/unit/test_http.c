@@ -11,62 +11,7 @@
 #include "tests/lib/fcgi_client.h"
 #include "tests/lib/fcgi_server.h"
 #include "tests/lib/http_app.h"
-
-static struct fcgi_server server;
-
-static int start(void **state)
-{
-	struct worker w = {
-		.processes = 1, .threads = 4, .drain_seconds = 2, .serve = http_app_serve};
-
-	(void)state;
-	fcgi_server_start(&server, &w);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	assert_int_equal(fcgi_server_stop(&server), 0);
-	test_tmp_remove();
-	return 0;
-}
-
-/* -- helpers --------------------------------------------------------------- */
-
-static struct fcgi_client c;
-
-static void get(const char *uri)
-{
-	fcgi_request(&c, server.where, "GET", uri, NULL);
-	assert_true(c.ended);
-}
-
-/* A member of the JSON answer; freed by done(). */
-static cJSON *parsed;
-
-static const cJSON *member(const char *name)
-{
-	if (!parsed)
-		parsed = cJSON_Parse(fcgi_body(&c));
-	if (!parsed)
-		fail_msg("no JSON: %s", buf_str(&c.out));
-	return cJSON_GetObjectItemCaseSensitive(parsed, name);
-}
-
-static const char *text_of(const char *name)
-{
-	const char *s = cJSON_GetStringValue(member(name));
-
-	return s ? s : "(none)";
-}
-
-static void done(void)
-{
-	cJSON_Delete(parsed);
-	parsed = NULL;
-	fcgi_close(&c);
-}
+#include "tests/lib/http_case.h"
 
 /* -- requests -------------------------------------------------------------- */
 
@@ -76,38 +21,38 @@ static void request_is_taken_apart(void **state)
 		"HTTP_X_SESSION_ID=s 1", "CONTENT_TYPE=text/x", "HTTP_AUTHORIZATION=", NULL};
 
 	(void)state;
-	fcgi_request(&c, server.where, "GET", "/echo?a=b&q=x+y%2Bz&q=2", h);
-	assert_int_equal(fcgi_status(&c), 200);
-	assert_string_equal(fcgi_header(&c, "Content-Type"), "application/json");
-	assert_string_equal(text_of("method"), "GET");
-	assert_string_equal(text_of("path"), "/echo");
-	assert_string_equal(text_of("query"), "a=b&q=x+y%2Bz&q=2");
-	assert_string_equal(text_of("q"), "x y+z");
-	assert_string_equal(text_of("x-session-id"), "s 1");
-	assert_string_equal(text_of("content-type"), "text/x");
-	assert_true(cJSON_IsNull(member("content-length")));
-	assert_true(cJSON_IsNull(member("authorization")));
-	done();
+	fcgi_request(&http_case, http_case_server.where, "GET", "/echo?a=b&q=x+y%2Bz&q=2", h);
+	assert_int_equal(fcgi_status(&http_case), 200);
+	assert_string_equal(fcgi_header(&http_case, "Content-Type"), "application/json");
+	assert_string_equal(http_case_text("method"), "GET");
+	assert_string_equal(http_case_text("path"), "/echo");
+	assert_string_equal(http_case_text("query"), "a=b&q=x+y%2Bz&q=2");
+	assert_string_equal(http_case_text("q"), "x y+z");
+	assert_string_equal(http_case_text("x-session-id"), "s 1");
+	assert_string_equal(http_case_text("content-type"), "text/x");
+	assert_true(cJSON_IsNull(http_case_member("content-length")));
+	assert_true(cJSON_IsNull(http_case_member("authorization")));
+	http_case_done();
 }
 
 static void query_edges(void **state)
 {
 	(void)state;
-	get("/echo?q");
-	assert_string_equal(text_of("q"), "");
-	done();
-	get("/echo?&&q=%41&");
-	assert_string_equal(text_of("q"), "A");
-	done();
-	get("/echo?q=%zz");
-	assert_true(cJSON_IsNull(member("q")));
-	done();
-	get("/echo?q=%00");
-	assert_true(cJSON_IsNull(member("q")));
-	done();
-	get("/echo?qq=1&xq=2");
-	assert_true(cJSON_IsNull(member("q")));
-	done();
+	http_case_get("/echo?q");
+	assert_string_equal(http_case_text("q"), "");
+	http_case_done();
+	http_case_get("/echo?&&q=%41&");
+	assert_string_equal(http_case_text("q"), "A");
+	http_case_done();
+	http_case_get("/echo?q=%zz");
+	assert_true(cJSON_IsNull(http_case_member("q")));
+	http_case_done();
+	http_case_get("/echo?q=%00");
+	assert_true(cJSON_IsNull(http_case_member("q")));
+	http_case_done();
+	http_case_get("/echo?qq=1&xq=2");
+	assert_true(cJSON_IsNull(http_case_member("q")));
+	http_case_done();
 }
 
 static void path_falls_back_to_cgi(void **state)
@@ -117,34 +62,34 @@ static void path_falls_back_to_cgi(void **state)
 		"QUERY_STRING=q=1", NULL};
 
 	(void)state;
-	fcgi_connect(&c, server.where);
-	fcgi_send_params(&c, document);
-	fcgi_send_body(&c, "", 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_string_equal(text_of("arg"), "a%b");
-	done();
-	fcgi_connect(&c, server.where);
-	fcgi_send_params(&c, info);
-	fcgi_send_body(&c, "", 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_string_equal(text_of("arg"), "x y");
-	assert_string_equal(text_of("q"), "1");
-	done();
+	fcgi_connect(&http_case, http_case_server.where);
+	fcgi_send_params(&http_case, document);
+	fcgi_send_body(&http_case, "", 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_string_equal(http_case_text("arg"), "a%b");
+	http_case_done();
+	fcgi_connect(&http_case, http_case_server.where);
+	fcgi_send_params(&http_case, info);
+	fcgi_send_body(&http_case, "", 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_string_equal(http_case_text("arg"), "x y");
+	assert_string_equal(http_case_text("q"), "1");
+	http_case_done();
 }
 
 static void routes_decode_their_arguments(void **state)
 {
 	(void)state;
-	get("/things/all");
-	assert_string_equal(text_of("arg"), "");
-	done();
-	get("/things/a%2Fb%20c");
-	assert_string_equal(text_of("arg"), "a/b c");
-	done();
-	get("/things/1/parts/%C3%A9+");
-	assert_string_equal(text_of("arg"), "1");
-	assert_string_equal(text_of("arg2"), "\xC3\xA9+");
-	done();
+	http_case_get("/things/all");
+	assert_string_equal(http_case_text("arg"), "");
+	http_case_done();
+	http_case_get("/things/a%2Fb%20c");
+	assert_string_equal(http_case_text("arg"), "a/b c");
+	http_case_done();
+	http_case_get("/things/1/parts/%C3%A9+");
+	assert_string_equal(http_case_text("arg"), "1");
+	assert_string_equal(http_case_text("arg2"), "\xC3\xA9+");
+	http_case_done();
 }
 
 static void no_such_path(void **state)
@@ -156,31 +101,32 @@ static void no_such_path(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-		get(paths[i]);
-		if (fcgi_status(&c) != 404)
-			fail_msg("%s: %d", paths[i], fcgi_status(&c));
-		done();
+		http_case_get(paths[i]);
+		if (fcgi_status(&http_case) != 404)
+			fail_msg("%s: %d", paths[i], fcgi_status(&http_case));
+		http_case_done();
 	}
 }
 
 static void wrong_method_names_the_right_ones(void **state)
 {
 	(void)state;
-	fcgi_request(&c, server.where, "PUT", "/echo", NULL);
-	assert_int_equal(fcgi_status(&c), 405);
-	assert_string_equal(fcgi_header(&c, "Allow"), "GET, HEAD, POST, DELETE");
-	assert_int_equal(fcgi_header_count(&c, "Allow"), 1);
-	done();
-	fcgi_request(&c, server.where, "POST", "/messages/fail", NULL);
-	assert_int_equal(fcgi_status(&c), 405);
-	assert_string_equal(text_of("type"), "error"); /* in the envelope of the path */
-	done();
-	fcgi_request(&c, server.where, "get", "/echo", NULL);
-	assert_int_equal(fcgi_status(&c), 405);
-	done();
-	fcgi_request(&c, server.where, "POST", "/things/all", NULL);
-	assert_string_equal(fcgi_header(&c, "Allow"), "GET, HEAD"); /* two rows, each once */
-	done();
+	fcgi_request(&http_case, http_case_server.where, "PUT", "/echo", NULL);
+	assert_int_equal(fcgi_status(&http_case), 405);
+	assert_string_equal(fcgi_header(&http_case, "Allow"), "GET, HEAD, POST, DELETE");
+	assert_int_equal(fcgi_header_count(&http_case, "Allow"), 1);
+	http_case_done();
+	fcgi_request(&http_case, http_case_server.where, "POST", "/messages/fail", NULL);
+	assert_int_equal(fcgi_status(&http_case), 405);
+	assert_string_equal(http_case_text("type"), "error"); /* in the envelope of the path */
+	http_case_done();
+	fcgi_request(&http_case, http_case_server.where, "get", "/echo", NULL);
+	assert_int_equal(fcgi_status(&http_case), 405);
+	http_case_done();
+	fcgi_request(&http_case, http_case_server.where, "POST", "/things/all", NULL);
+	assert_string_equal(
+		fcgi_header(&http_case, "Allow"), "GET, HEAD"); /* two rows, each once */
+	http_case_done();
 }
 
 static void head_has_no_body(void **state)
@@ -188,22 +134,22 @@ static void head_has_no_body(void **state)
 	char length[32];
 
 	(void)state;
-	get("/headers");
-	snprintf(length, sizeof length, "%s", fcgi_header(&c, "Content-Length"));
-	done();
-	fcgi_request(&c, server.where, "HEAD", "/headers", NULL);
-	assert_int_equal(fcgi_status(&c), 200);
-	assert_string_equal(fcgi_header(&c, "Content-Length"), length);
-	assert_int_equal(fcgi_body_len(&c), 0);
-	assert_true(c.ended);
-	done();
-	fcgi_request(&c, server.where, "HEAD", "/stream", NULL);
-	assert_int_equal(fcgi_body_len(&c), 0);
-	done();
-	fcgi_request(&c, server.where, "HEAD", "/nowhere", NULL);
-	assert_int_equal(fcgi_status(&c), 404);
-	assert_int_equal(fcgi_body_len(&c), 0);
-	done();
+	http_case_get("/headers");
+	snprintf(length, sizeof length, "%s", fcgi_header(&http_case, "Content-Length"));
+	http_case_done();
+	fcgi_request(&http_case, http_case_server.where, "HEAD", "/headers", NULL);
+	assert_int_equal(fcgi_status(&http_case), 200);
+	assert_string_equal(fcgi_header(&http_case, "Content-Length"), length);
+	assert_int_equal(fcgi_body_len(&http_case), 0);
+	assert_true(http_case.ended);
+	http_case_done();
+	fcgi_request(&http_case, http_case_server.where, "HEAD", "/stream", NULL);
+	assert_int_equal(fcgi_body_len(&http_case), 0);
+	http_case_done();
+	fcgi_request(&http_case, http_case_server.where, "HEAD", "/nowhere", NULL);
+	assert_int_equal(fcgi_status(&http_case), 404);
+	assert_int_equal(fcgi_body_len(&http_case), 0);
+	http_case_done();
 }
 
 /* -- bodies ---------------------------------------------------------------- */
@@ -213,7 +159,7 @@ static void post(size_t n)
 	char *body = malloc(n + 1);
 
 	memset(body, 'b', n);
-	fcgi_post(&c, server.where, "/echo", body, n);
+	fcgi_post(&http_case, http_case_server.where, "/echo", body, n);
 	free(body);
 }
 
@@ -226,9 +172,9 @@ static void body_up_to_the_limit(void **state)
 	(void)state;
 	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		post(sizes[i]);
-		assert_int_equal(fcgi_status(&c), 200);
-		assert_int_equal((size_t)member("body_len")->valuedouble, sizes[i]);
-		done();
+		assert_int_equal(fcgi_status(&http_case), 200);
+		assert_int_equal((size_t)http_case_member("body_len")->valuedouble, sizes[i]);
+		http_case_done();
 	}
 }
 
@@ -236,12 +182,12 @@ static void body_over_the_limit(void **state)
 {
 	(void)state;
 	post(HTTP_APP_LIMIT + 1);
-	assert_int_equal(fcgi_status(&c), 413);
-	assert_non_null(strstr(fcgi_body(&c), "expected at most 100000 bytes"));
-	done();
+	assert_int_equal(fcgi_status(&http_case), 413);
+	assert_non_null(strstr(fcgi_body(&http_case), "expected at most 100000 bytes"));
+	http_case_done();
 	post(5000000);
-	assert_int_equal(fcgi_status(&c), 413);
-	done();
+	assert_int_equal(fcgi_status(&http_case), 413);
+	http_case_done();
 }
 
 /* As a web server does that does not buffer: no length, the body in pieces. */
@@ -249,21 +195,21 @@ static void begin_chunked(const char *length)
 {
 	const char *params[] = {"REQUEST_METHOD=POST", "REQUEST_URI=/echo", length, NULL};
 
-	fcgi_connect(&c, server.where);
-	fcgi_send_params(&c, params);
+	fcgi_connect(&http_case, http_case_server.where);
+	fcgi_send_params(&http_case, params);
 }
 
 static void body_without_length(void **state)
 {
 	(void)state;
 	begin_chunked(NULL);
-	fcgi_send_body(&c, "one", 3);
+	fcgi_send_body(&http_case, "one", 3);
 	usleep(20000);
-	fcgi_send_body(&c, "two", 3);
-	fcgi_send_body(&c, "", 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_string_equal(text_of("body"), "onetwo");
-	done();
+	fcgi_send_body(&http_case, "two", 3);
+	fcgi_send_body(&http_case, "", 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_string_equal(http_case_text("body"), "onetwo");
+	http_case_done();
 }
 
 static void body_without_length_is_limited_too(void **state)
@@ -273,22 +219,22 @@ static void body_without_length_is_limited_too(void **state)
 	(void)state;
 	begin_chunked(NULL);
 	memset(much, 'm', sizeof much);
-	fcgi_send_body(&c, much, sizeof much);
-	fcgi_send_body(&c, "", 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_int_equal(fcgi_status(&c), 413);
-	done();
+	fcgi_send_body(&http_case, much, sizeof much);
+	fcgi_send_body(&http_case, "", 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_int_equal(fcgi_status(&http_case), 413);
+	http_case_done();
 }
 
 static void length_that_lies(const char *length, const char *expected)
 {
 	begin_chunked(length);
-	fcgi_send_body(&c, "12345", 5);
-	fcgi_send_body(&c, "", 0);
-	assert_true(fcgi_read(&c, NULL, 2000));
-	assert_int_equal(fcgi_status(&c), 400);
-	assert_non_null(strstr(fcgi_body(&c), expected));
-	done();
+	fcgi_send_body(&http_case, "12345", 5);
+	fcgi_send_body(&http_case, "", 0);
+	assert_true(fcgi_read(&http_case, NULL, 2000));
+	assert_int_equal(fcgi_status(&http_case), 400);
+	assert_non_null(strstr(fcgi_body(&http_case), expected));
+	http_case_done();
 }
 
 static void body_and_length_must_agree(void **state)
@@ -306,17 +252,18 @@ static void client_that_leaves_in_its_body(void **state)
 {
 	(void)state;
 	begin_chunked("CONTENT_LENGTH=10");
-	fcgi_send_body(&c, "123", 3);
-	done();
-	assert_true(fcgi_server_logged(&server, "\"path\":\"/echo\",\"status\":499", 2000));
+	fcgi_send_body(&http_case, "123", 3);
+	http_case_done();
+	assert_true(
+		fcgi_server_logged(&http_case_server, "\"path\":\"/echo\",\"status\":499", 2000));
 }
 
 static void body_with_nul_keeps_its_length(void **state)
 {
 	(void)state;
-	fcgi_post(&c, server.where, "/echo", "a\0b", 3);
-	assert_int_equal((int)member("body_len")->valuedouble, 3);
-	done();
+	fcgi_post(&http_case, http_case_server.where, "/echo", "a\0b", 3);
+	assert_int_equal((int)http_case_member("body_len")->valuedouble, 3);
+	http_case_done();
 }
 
 int main(void)
@@ -338,5 +285,5 @@ int main(void)
 		cmocka_unit_test(body_with_nul_keeps_its_length),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, http_case_start, http_case_stop);
 }
