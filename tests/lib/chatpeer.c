@@ -184,7 +184,7 @@ static void *serve(void *arg)
 	}
 }
 
-struct chatpeer *chatpeer_start(void)
+struct chatpeer *chatpeer_listen(void)
 {
 	struct chatpeer *p = calloc(1, sizeof(*p));
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -200,8 +200,20 @@ struct chatpeer *chatpeer_start(void)
 		io_pipe(p->quit, false) < 0)
 		abort();
 	snprintf(p->url, sizeof(p->url), "http://127.0.0.1:%d/v1", ntohs(at.sin_port));
+	return p;
+}
+
+void chatpeer_serve(struct chatpeer *p)
+{
 	if (pthread_create(&p->thread, NULL, serve, p) != 0)
 		abort();
+}
+
+struct chatpeer *chatpeer_start(void)
+{
+	struct chatpeer *p = chatpeer_listen();
+
+	chatpeer_serve(p);
 	return p;
 }
 

@@ -7,7 +7,10 @@
 #include "sandbox/sys/buf.h"
 
 struct chatpeer;
-/* Listens on a free port of 127.0.0.1. */
+/* Listens on a free port of 127.0.0.1, and nothing more: a test may fork before it serves, in a thread. */
+struct chatpeer *chatpeer_listen(void);
+void chatpeer_serve(struct chatpeer *p);
+/* Both. */
 struct chatpeer *chatpeer_start(void);
 void chatpeer_stop(struct chatpeer *p);
 /* "http://127.0.0.1:PORT/v1", borrowed. */

@@ -19,7 +19,7 @@ static struct conf_provider provider;
 static char *models[2];
 static char protocol[] = "chat", name[] = "peer", none[] = "", any[] = "*";
 
-/* The provider's port must be known before the application forks; its thread only waits then. */
+/* The provider's port must be known before the application forks, and there must be no thread yet. */
 static int setup(void **state)
 {
 	int rc = apiworld_setup(state);
@@ -27,7 +27,7 @@ static int setup(void **state)
 
 	if (rc < 0)
 		return rc;
-	chat = chatpeer_start();
+	chat = chatpeer_listen();
 	models[0] = any;
 	provider = (struct conf_provider){.name = name,
 		.protocol = protocol,
@@ -36,6 +36,7 @@ static int setup(void **state)
 		.prefix = none};
 	w->conf.providers = &provider;
 	apiworld_start(w);
+	chatpeer_serve(chat);
 	boxes = boxpeer_start(w->conf.boxd);
 	return home_global_init();
 }
