@@ -174,6 +174,8 @@ static int down(struct apply *a, const git_oid *base)
 		int r = HOME_OK;
 
 		d->live = !d->parent || (d->parent->live && edits_is_folder(d->parent));
+		/* It may have been named after what is above it was cleared. */
+		d->cleared = d->cleared || (d->parent && d->parent->cleared);
 		if (!d->live || !edits_is_folder(d) || d->cleared)
 			continue;
 		if (!d->parent)

@@ -391,11 +391,13 @@ static void random_changes_end_where_a_simple_model_does(void **state)
 {
 	struct fixture *f = *state;
 	struct model m = {{0}, {0}, {0}};
-	unsigned seed = (unsigned)time(NULL);
+	/* SEED repeats a run. */
+	unsigned seed =
+		getenv("SEED") ? (unsigned)strtoul(getenv("SEED"), NULL, 10) : (unsigned)time(NULL);
 	struct buf cached, fresh;
 	char other[160];
 
-	print_message("seed %u\n", seed);
+	printf("# SEED=%u\n", seed);
 	buf_init(&cached, 1 << 20);
 	buf_init(&fresh, 1 << 20);
 	snprintf(other, sizeof other, "%s/other", f->dir);

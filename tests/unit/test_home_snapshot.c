@@ -84,6 +84,27 @@ static void nothing_changed_makes_no_commit(void **state)
 	assert_sound(f);
 }
 
+/* Within one snapshot: what stood below a folder went when it was none for a while, also for what is named there later. */
+static void a_folder_that_was_none_in_between_starts_empty(void **state)
+{
+	struct fixture *f = *state;
+	struct home_snapshot *s = begin(f);
+
+	home_snapshot_dir(s, "a", 0755, false);
+	home_snapshot_dir(s, "a/b", 0700, true);
+	put(s, "a/c/d", 0600, "x");
+	assert_true(commit(f, s));
+	s = begin(f);
+	home_snapshot_skip(s, "a", "socket");
+	home_snapshot_remove(s, "a");
+	home_snapshot_dir(s, "a", 0755, true);
+	home_snapshot_remove(s, "a/b/x");
+	home_snapshot_remove(s, "a/c/x");
+	assert_true(commit(f, s));
+	assert_home(f, "d 755 a\n");
+	assert_sound(f);
+}
+
 static void names_are_bytes(void **state)
 {
 	struct fixture *f = *state;
@@ -431,6 +452,7 @@ int main(void)
 		cmocka_unit_test(paths_are_checked),
 		TEST(a_first_commit_holds_files_folders_and_links),
 		TEST(nothing_changed_makes_no_commit),
+		TEST(a_folder_that_was_none_in_between_starts_empty),
 		TEST(names_are_bytes),
 		TEST(permission_bits_and_empty_folders_are_kept),
 		TEST(a_folder_that_fills_or_empties_keeps_its_bits),
