@@ -19,6 +19,7 @@ struct box {
 	struct home *home;     /* NULL until there is a repository */
 	enum wire_found found; /* said to the next command */
 	bool partial;          /* not everything saved could be loaded */
+	bool scan_files;       /* a save reads every file, changed or not */
 	bool scan_all;         /* a save went wrong: the next one looks at everything */
 	char trouble
 		[WIRE_TEXT_MAX]; /* not "": commands are refused with this text, then the box ends */

@@ -357,6 +357,11 @@ static void last_save(struct box *b)
 		.duration_ms = -1,
 		.time = time(NULL),
 		.durable = b->durable};
+	/*
+	 * A store through a mapping that is already writable moves no time stamp, so what a process left
+	 * in the background did to a file can escape every scan but one that reads all.
+	 */
+	b->scan_files = b->found == WIRE_WARM;
 	(void)save_home(b, &info, &s);
 	save_free(&s);
 }

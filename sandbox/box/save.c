@@ -236,12 +236,16 @@ static int look(struct look *k)
 {
 	struct box *b = k->b;
 	struct env *e = &b->env[WIRE_ENV_SHELL];
-	uint32_t seen, changed;
+	uint32_t flags = 0, seen, changed;
 
 	if (freeze(b))
 		return -1;
+	if (b->scan_all)
+		flags = WIRE_SCAN_ALL;
+	else if (b->scan_files)
+		flags = WIRE_SCAN_FILES;
 	/* Asked for in one go: init answers in order. */
-	wire_number(&b->out, WIRE_SCAN, b->scan_all ? WIRE_SCAN_ALL : 0);
+	wire_number(&b->out, WIRE_SCAN, flags);
 	if (env_send(e, &b->out, NULL, 0) || env_expect(e, &b->in, WIRE_FROZEN, FREEZE_MS) ||
 		!wire_done(&b->in))
 		return -1;

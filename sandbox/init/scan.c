@@ -28,7 +28,7 @@ struct scan {
 	uint32_t number; /* of this scan */
 	uint32_t seen;
 	int64_t started; /* by the clock that files are stamped with */
-	bool all, silent;
+	bool all, files, silent;
 	struct report report;
 	char entries[ENTRIES] __attribute__((aligned(8)));
 };
@@ -114,6 +114,7 @@ static void look(struct scan *s, struct node *n, const struct statx *x)
 	if (file || S_ISLNK(x->stx_mode))
 		changed = changed || n->ino != x->stx_ino || n->size != x->stx_size ||
 			n->mtime_ns != ns(x->stx_mtime) || n->ctime_ns != ns(x->stx_ctime);
+	changed = changed || (file && s->files);
 	if (n->mode != 0 && (n->mode & S_IFMT) != (x->stx_mode & S_IFMT)) {
 		gone(s, n);
 		tree_empty(s->tree, n);
@@ -255,11 +256,12 @@ static void walk(struct scan *s)
 	io_close(&fd);
 }
 
-static void begin(struct scan *s, bool all, bool silent)
+static void begin(struct scan *s, uint32_t flags, bool silent)
 {
 	s->number++;
 	s->seen = 0;
-	s->all = all;
+	s->all = flags & WIRE_SCAN_ALL;
+	s->files = flags & WIRE_SCAN_FILES;
 	s->silent = silent;
 	s->started = stamp_clock();
 }
@@ -269,7 +271,7 @@ void scan_run(struct init *i, uint32_t flags)
 	struct scan *s = i->scan;
 	uint32_t changed;
 
-	begin(s, flags & WIRE_SCAN_ALL, false);
+	begin(s, flags, false);
 	report_begin(&s->report, i);
 	walk(s);
 	changed = report_end(&s->report);
@@ -285,6 +287,6 @@ void scan_accept(struct init *i)
 	/* Until the clock of the stamps has moved, a command could change a file without a trace. */
 	for (int64_t now = stamp_clock(); !s->fine && stamp_clock() == now;)
 		(void)nanosleep(&pause, NULL);
-	begin(s, false, true);
+	begin(s, 0, true);
 	walk(s);
 }

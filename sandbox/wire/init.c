@@ -142,7 +142,7 @@ int wire_number_get(struct wire_in *i, uint32_t *n)
 
 	if (t != WIRE_KILL && t != WIRE_KILLED && t != WIRE_RUNNING && t != WIRE_SCAN)
 		return -1;
-	*n = t == WIRE_SCAN ? wire_get_within(i, 0, WIRE_SCAN_ALL) : wire_get_u32(i);
+	*n = t == WIRE_SCAN ? wire_get_within(i, 0, WIRE_SCAN_FILES) : wire_get_u32(i);
 	return wire_done(i) ? 0 : -1;
 }
 

@@ -51,8 +51,10 @@ struct wire_exited {
 };
 /* WIRE_KILL id: kills the command and all that it started; WIRE_KILLED id when none is left. */
 
-/* WIRE_SCAN: what changed in the home since the last scan (or LOAD). flags: WIRE_SCAN_ALL = everything. */
-#define WIRE_SCAN_ALL 1u
+/* WIRE_SCAN: what changed in the home since the last scan (or LOAD). flags: WIRE_SCAN_ALL = everything, as if nothing were known;
+ * WIRE_SCAN_FILES = what changed, and every regular file whether it did or not. */
+#define WIRE_SCAN_ALL   1u
+#define WIRE_SCAN_FILES 2u
 /*
  * WIRE_CHANGES, any number: u32 count, u32 count of descriptors, then the changes; the k-th change
  * that has_fd owns the k-th descriptor (opened O_RDONLY|O_NOFOLLOW|O_NONBLOCK beneath the home with openat2). A removed path

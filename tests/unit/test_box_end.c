@@ -269,7 +269,8 @@ static void end_of_boxd_kills_saves_answers_and_ends(void **state)
 	rig_take_answer(c);
 	assert_int_equal(rig.done.outcome, WIRE_SIGNAL);
 	assert_int_equal(strlen(rig.done.commit), 40);
-	rig_no_changes();
+	assert_int_equal(rig_begin_scan(), WIRE_SCAN_FILES);
+	rig_end_scan(0);
 	assert_int_equal(rig_wait_box(), 0);
 	close(c);
 	rig_close_all();

@@ -116,7 +116,7 @@ static void sleep_saves_what_the_background_did(void **state)
 	close(c);
 	wire_stop(&rig.out);
 	assert_int_equal(wire_send(rig.control, &rig.out, NULL, 0), 0);
-	(void)rig_begin_scan();
+	assert_int_equal(rig_begin_scan(), WIRE_SCAN_FILES);
 	rig_tell_file("late", "2", 1);
 	rig_end_scan(1);
 	assert_int_equal(rig_wait_box(), 0);

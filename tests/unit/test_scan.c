@@ -221,6 +221,19 @@ static void passes_many_files(void **state)
 	jail_close(&e);
 }
 
+static void passes_unchanged_files_when_told_to(void **state)
+{
+	struct jail e;
+
+	(void)state;
+	jail_open(&e);
+	runs(&e, "mkdir d; echo 1 >d/f; echo 2 >g; ln -s g l; sleep 0.02");
+	assert_int_equal(jail_scan(&e, 0)->n, 4);
+	assert_int_equal(jail_scan(&e, WIRE_SCAN_FILES)->n, 2);
+	assert_int_equal(jail_scan(&e, 0)->n, 0);
+	jail_close(&e);
+}
+
 static void scans_while_background_processes_write(void **state)
 {
 	struct jail e;
@@ -380,6 +393,7 @@ int main(void)
 		cmocka_unit_test(never_leaves_the_home),
 		cmocka_unit_test(holds_a_very_deep_tree),
 		cmocka_unit_test(passes_many_files),
+		cmocka_unit_test(passes_unchanged_files_when_told_to),
 		cmocka_unit_test(scans_while_background_processes_write),
 		cmocka_unit_test(loads_an_archive),
 		cmocka_unit_test(loads_nothing_outside_the_home),
