@@ -51,7 +51,7 @@ LIBS_GIT := -lgit2 -lz -lcrypto
 LIBS_APP := -lfcgi -lcurl -lcjson -lsqlite3 -linih -lcrypto -lm -lpthread $(LIBS_GIT)
 PROGRAMS := $(addprefix $(B)/,sandgate-app sandgate sandgate-boxd sandgate-box sandgate-init)
 
-.PHONY: all deps run test tests unit lint asan install clean
+.PHONY: all deps run test tests unit lint asan bench install clean
 all: $(PROGRAMS)
 
 $(B)/sandgate-app: $(B)/app/main.o $(LIB_A) $(LIB_S)
@@ -88,6 +88,10 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(LIB_T) $(LIB_A) $(LIB_S)
 	$(Q)$(CC) -pie $(OPT) $(LINK) $(LDFLAGS) -o $@ $^ -lcmocka -lseccomp $(LIBS_APP)
 
 .SECONDARY:
+$(B)/tests/bench/bench: $(call obj,$(wildcard tests/bench/*.c)) $(LIB_S)
+	@echo "  LINK $@"
+	$(Q)$(CC) -pie $(OPT) $(LINK) $(LDFLAGS) -o $@ $^ -lpthread
+
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # -- what people type -------------------------------------------------------
@@ -107,6 +111,12 @@ test:
 	@conf/deps build run test
 	@$(MAKE) --no-print-directory all tests
 	@tests/run
+
+# `make bench`, or some bars: `make bench BAR="warm-exec wake"`.
+bench:
+	@conf/deps build run test bench
+	@$(MAKE) --no-print-directory all $(B)/tests/bench/bench
+	@tests/bench/run
 
 asan:
 	@$(MAKE) --no-print-directory SAN=asan unit
