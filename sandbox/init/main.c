@@ -40,6 +40,23 @@
 #include "sandbox/sys/io.h"
 #include "sandbox/sys/log.h"
 
+/*
+ * What boxd, or whoever started it, ignores would stay ignored in every command. The kernel is asked
+ * itself, because the C library keeps two real-time signals from its callers.
+ */
+static void default_signals(void)
+{
+	const struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void (*restorer)(void);
+		unsigned long mask;
+	} dfl = {0};
+
+	for (int sig = 1; sig <= 64; sig++)
+		(void)syscall(SYS_rt_sigaction, sig, &dfl, NULL, sizeof dfl.mask);
+}
+
 void init_send(struct init *i, const int *fds, size_t nfds)
 {
 	const struct timespec pause = {.tv_nsec = 500000};
@@ -220,9 +237,7 @@ static void prepare(struct init *i, const char *name)
 	i->home = open(IMAGE_HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (i->home < 0)
 		log_die("%s: %s", IMAGE_HOME, strerror(errno));
-	/* What boxd ignores would stay ignored in every command. */
-	for (int k = 1; k < NSIG; k++)
-		(void)signal(k, SIG_DFL);
+	default_signals();
 	(void)umask(022);
 	if (rlimits_init() < 0)
 		log_die("limits: %s", strerror(errno));

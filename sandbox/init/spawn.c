@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sandbox/init/beneath.h"
@@ -87,30 +86,12 @@ static int arrange(const int fds[3])
 	return close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
-/*
- * What a service manager or a test's parent ignores is inherited down to here. The kernel is asked
- * itself, because the C library keeps two real-time signals from its callers.
- */
-static void default_signals(void)
-{
-	const struct {
-		void (*handler)(int);
-		unsigned long flags;
-		void (*restorer)(void);
-		unsigned long mask;
-	} dfl = {0};
-
-	for (int sig = 1; sig <= 64; sig++)
-		(void)syscall(SYS_rt_sigaction, sig, &dfl, NULL, sizeof dfl.mask);
-}
-
 /* The steps of a command's child, in order. Returns only when one failed, with errno. */
 static void become_command(
 	const struct init *i, const struct start *s, const char *command, const int fds[3])
 {
 	char *argv[] = {(char[]){"bash"}, (char[]){"-c"}, (char *)(uintptr_t)command, NULL};
 
-	default_signals();
 	if (sigprocmask(SIG_SETMASK, &i->no_signals, NULL) < 0 || setsid() < 0 ||
 		prefer_as_victim() < 0 || unshare(CLONE_NEWCGROUP) < 0)
 		return;
