@@ -293,17 +293,6 @@ static void failed(struct messages_out *o, const struct err *e)
 	event_send(o, ev);
 }
 
-static int flush(struct messages_out *o)
-{
-	if (!buf_ok(&o->frames))
-		return ERR_SERVER;
-	if (!o->w || o->frames.len == 0)
-		return 0;
-	int rc = o->w->write(o->w->ctx, o->frames.data, o->frames.len);
-	buf_reset(&o->frames);
-	return rc;
-}
-
 int messages_out_emit(void *mo, const struct event *ev)
 {
 	struct messages_out *o = mo;
@@ -318,7 +307,7 @@ int messages_out_emit(void *mo, const struct event *ev)
 		done(o, ev);
 	if (ev->type == EVENT_FAILED)
 		failed(o, ev->err);
-	return rc < 0 ? rc : flush(o);
+	return rc < 0 ? rc : sse_send(o->w, &o->frames);
 }
 
 const cJSON *messages_out_object(const struct messages_out *mo)

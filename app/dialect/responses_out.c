@@ -321,17 +321,6 @@ static void terminal(struct responses_out *o, const struct event *ev)
 		sse_frame(&o->frames, NULL, "[DONE]", 6);
 }
 
-static int flush(struct responses_out *o)
-{
-	if (!buf_ok(&o->frames))
-		return ERR_SERVER;
-	if (!o->w || o->frames.len == 0)
-		return 0;
-	int rc = o->w->write(o->w->ctx, o->frames.data, o->frames.len);
-	buf_reset(&o->frames);
-	return rc;
-}
-
 int responses_out_emit(void *ro, const struct event *ev)
 {
 	struct responses_out *o = ro;
@@ -343,7 +332,7 @@ int responses_out_emit(void *ro, const struct event *ev)
 		idle(o);
 	if (ev->type == EVENT_DONE || ev->type == EVENT_FAILED)
 		terminal(o, ev);
-	return rc < 0 ? rc : flush(o);
+	return rc < 0 ? rc : sse_send(o->w, &o->frames);
 }
 
 const cJSON *responses_out_object(const struct responses_out *ro)

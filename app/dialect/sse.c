@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/base/err.h"
+
 struct sse_parser {
 	sse_fn *fn;
 	void *ctx;
@@ -18,6 +20,19 @@ struct sse_parser {
 };
 
 static const char bom[] = "\xef\xbb\xbf";
+
+int sse_send(const struct writer *w, struct buf *frames)
+{
+	int rc;
+
+	if (!buf_ok(frames))
+		return ERR_SERVER;
+	if (!w || frames->len == 0)
+		return 0;
+	rc = w->write(w->ctx, frames->data, frames->len);
+	buf_reset(frames);
+	return rc;
+}
 
 void sse_frame(struct buf *b, const char *name, const char *data, size_t n)
 {

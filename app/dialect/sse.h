@@ -12,6 +12,8 @@ struct writer {
 	void *ctx;
 };
 
+/* Writes what is in frames, if there is a writer, and empties it. 0 or an err_code; ERR_SERVER if frames had grown too large. */
+int sse_send(const struct writer *w, struct buf *frames);
 /* Appends "event: NAME\ndata: DATA\n\n" (no event line if name is NULL). DATA must be one line. */
 void sse_frame(struct buf *b, const char *name, const char *data, size_t n);
 
