@@ -258,6 +258,14 @@ void rig_no_changes(void)
 	rig_end_scan(0);
 }
 
+void rig_end_run(int conn)
+{
+	rig_close_run();
+	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
+	rig_no_changes();
+	rig_take_answer(conn);
+}
+
 void rig_tell(const struct wire_change *c, const char *content)
 {
 	int fd = content ? io_memfd("f", content, strlen(content)) : -1;

@@ -66,6 +66,8 @@ void rig_tell(const struct wire_change *c, const char *content);
 void rig_tell_file(const char *path, const char *content, uint64_t mtime);
 void rig_end_scan(uint32_t changed);
 void rig_no_changes(void);
+/* The command that runs ends with 0 at once, having changed nothing, and is answered. */
+void rig_end_run(int conn);
 /* A command that ends with 0 at once and changed one file. */
 void rig_write_file(int conn, const char *text, const char *path, const char *content);
 

@@ -179,10 +179,7 @@ static void bash_gets_an_environment_of_its_own(void **state)
 	assert_int_equal(rig.done.outcome, WIRE_FAILED);
 	rig_ask(c, rig_shell("true"), -1);
 	rig_take_run();
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	assert_int_equal(rig.done.outcome, WIRE_EXIT);
 	close(c);
 	rig_stop();
@@ -218,10 +215,7 @@ static void idle_asks_for_sleep(void **state)
 	int64_t t0 = io_now_ms();
 	rig_ask(c, rig_shell("true"), -1);
 	rig_take_run();
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	rig_receive(rig.control, WIRE_IDLE);
 	assert_in_range(io_now_ms() - t0, 990, 1500);
 	assert_int_equal(wire_idle_get(&rig.in, &seen), 0);
@@ -233,10 +227,7 @@ static void idle_asks_for_sleep(void **state)
 	int d = rig_attach();
 	rig_take_run();
 	assert_string_equal(rig.run.command, "late");
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	rig_receive(rig.control, WIRE_IDLE);
 	assert_int_equal(wire_idle_get(&rig.in, &seen), 0);
 	assert_int_equal(seen, 2);

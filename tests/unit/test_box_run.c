@@ -63,10 +63,7 @@ static void input_is_handed_on(void **state)
 	close(fd);
 	rig_take_run();
 	assert_int_equal(read(rig.in_fd, rig.output, 10), 5);
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	close(c);
 	rig_stop();
 }
@@ -146,10 +143,7 @@ static void more_output_than_a_pipe_holds_flows(void **state)
 		assert_int_equal(io_write_full(rig.out_fd, block, sizeof(block)), 0);
 		sent += sizeof(block);
 	}
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	assert_true(rig.done.out_len < 110);
 	assert_non_null(strstr(rig.output, " characters omitted …]\n"));
 	size_t kept = 0;
@@ -183,10 +177,7 @@ static void a_pipe_that_is_held_is_not_waited_for(void **state)
 		assert_int_equal(io_write_full(held, block, sizeof(block)), 0);
 	rig_ask(c, rig_shell("true"), -1);
 	rig_take_run();
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	assert_int_equal(rig.done.out_len, 0);
 	assert_int_equal(rig.done.found, WIRE_WARM);
 	close(held);
@@ -226,10 +217,7 @@ static void many_commands_follow_one_another(void **state)
 	for (int k = 0; k < 100; k++) {
 		rig_ask(c, rig_shell("true"), -1);
 		rig_take_run();
-		rig_close_run();
-		rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-		rig_no_changes();
-		rig_take_answer(c);
+		rig_end_run(c);
 		assert_int_equal(rig.done.found, k ? WIRE_WARM : WIRE_NEW);
 	}
 	close(c);
@@ -253,10 +241,7 @@ static void commands_of_two_connections_wait_for_each_other(void **state)
 	rig_no_changes();
 	rig_take_run();
 	assert_string_equal(rig.run.command, "second");
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(a);
+	rig_end_run(a);
 	rig_take_answer(b);
 	close(a);
 	close(b);
@@ -279,10 +264,7 @@ static void a_waiting_command_whose_app_goes_never_runs(void **state)
 	rig_no_changes();
 	rig_take_run();
 	assert_string_equal(rig.run.command, "third");
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(c);
+	rig_end_run(c);
 	close(a);
 	close(c);
 	rig_stop();
@@ -328,10 +310,7 @@ static void a_malformed_message_ends_the_connection_only(void **state)
 	close(a);
 	rig_ask(b, rig_shell("true"), -1);
 	rig_take_run();
-	rig_close_run();
-	rig_exit_on(rig.init, WIRE_HOW_EXIT, 0, 0);
-	rig_no_changes();
-	rig_take_answer(b);
+	rig_end_run(b);
 	close(b);
 	rig_stop();
 }
