@@ -33,10 +33,12 @@ run_in iso ':(){ :|:& };:'
 sleep 0.5
 run_in iso 'true'
 check "one in the background is ended by the next command that finds no room" prints iso 'echo fine | cat' fine
-run_in iso 'python3 -c "x = bytearray(3 << 30)"; echo $?'
-check "a memory bomb does not take the container down" prints iso 'echo fine' fine
-run_in iso 'dd if=/dev/zero of=big bs=1M count=4096 2>&1 | tail -n 1; rm -f big'
-check "a full home is the tool's own error" prints iso 'echo fine' fine
+run_in iso 'python3 -c "x = bytearray(3 << 30)"'
+check "a memory bomb ends as out of memory" is "$work/exec" '.output[0].outcome.type == "out_of_memory"'
+check "and does not take the container down" prints iso 'echo fine' fine
+run_in iso 'dd if=/dev/zero of=big bs=1M count=4096 ; rm -f big'
+check "a full home is the tool's own error" is "$work/exec" '.output[0] | .outcome.type == "exit" and (.stderr | contains("No space left on device"))'
+check "and the container goes on" prints iso 'echo fine >f && cat f' fine
 run_in iso 'yes | head -c 50000000' '"max_output_length": 100'
 check "output is cut to the cap, head and tail" \
 	is "$work/exec" '.output[0] | (.stdout | length <= 100) and .omitted.stdout > 49999000 and (.stdout | test("characters omitted"))'
